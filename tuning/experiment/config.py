@@ -17,6 +17,7 @@ from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault,
 from lscfg.io.read import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
 from lscfg.kinds import Registry
+from lscfg.log import info
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
@@ -68,8 +69,8 @@ class Overrides:
     runs: int | None = None
     decoder: str | None = None
     systems: list[str] | None = None
-    """Systems to keep, including the baseline. For a missing system, charts have their default, and no
-    system is tested against it."""
+    """Systems to keep. For a missing system, charts have their default, and no system is tested against it; the first
+    kept system takes the place of a missing baseline."""
     learning_curve: bool = False
     """Train a system on parts of the text, too; no key of the file."""
 
@@ -331,10 +332,21 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
         wanted = experiment.report.charts
         charts = wanted if all(name in chosen for name in wanted) else ()
         report = dataclasses.replace(experiment.report, charts=charts)
-        against = tuple(name for name in experiment.evaluation.against if name in chosen)
-        evaluation = dataclasses.replace(experiment.evaluation, against=against)
+        evaluation = _tests_among(experiment.evaluation, [*chosen], experiment.systems)
         experiment = dataclasses.replace(experiment, systems=chosen, report=report, evaluation=evaluation)
     return experiment
+
+
+def _tests_among(
+    evaluation: EvaluationSettings, chosen: Sequence[str], systems: Mapping[str, System]
+) -> EvaluationSettings:
+    """The tests that remain if only some of the systems are kept."""
+    baseline, against = evaluation.baseline, [name for name in evaluation.against if name in chosen]
+    if baseline in systems and baseline not in chosen:
+        baseline = (against or chosen)[0]
+        info(f"--systems leaves out the baseline {evaluation.baseline}; other systems are tested against {baseline}")
+    others = tuple(name for name in against if name != baseline)
+    return dataclasses.replace(evaluation, baseline=baseline, against=others)
 
 
 def _check(experiment: Experiment, reader: Reader) -> None:

@@ -28,13 +28,34 @@ NONE = 'start = "none"'
         ({"runs": 0}, "--runs must be at least 1, not 0"),
         ({"decoder": "joshua"}, "--decoder must be one of cdec, embedded, moses, not 'joshua'"),
         ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; systems are MIN, SPECTRAL"),
-        ({"systems": ["SPECTRAL"]}, "baseline must be one of the systems: SPECTRAL"),
     ],
 )
 def test_bad_overrides(corpus, overrides, message):
     found = Overrides(**(overrides | ({"data": Path(overrides["data"])} if "data" in overrides else {})))
     with pytest.raises(InputError, match=message):
         read_experiment(corpus / "e.toml", found)
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(
+    ("against", "kept", "baseline", "others"),
+    [
+        ("", ["SPECTRAL"], "SPECTRAL", ()),
+        ("", ["SPECTRAL", "MLE"], "SPECTRAL", ()),
+        ('against = ["MLE"]\n', ["SPECTRAL", "MLE"], "MLE", ()),
+        ('against = ["MLE", "SPECTRAL"]\n', ["SPECTRAL", "MLE"], "MLE", ("SPECTRAL",)),
+        ('against = ["MLE"]\n', ["MIN", "SPECTRAL"], "MIN", ()),
+        ('against = ["MLE"]\n', ["MIN", "MLE"], "MIN", ("MLE",)),
+    ],
+)
+def test_another_system_takes_the_place_of_a_missing_baseline(corpus, against, kept, baseline, others, capsys):
+    text = TOML + '[systems.MLE]\nestimator = "mle"\nstart = "none"\n'
+    assert "[evaluation]" not in text
+    (corpus / "f.toml").write_text(text + f'[evaluation]\nbaseline = "MIN"\n{against}')
+    found = read_experiment(corpus / "f.toml", Overrides(systems=kept)).evaluation
+    assert (found.baseline, found.against) == (baseline, others)
+    told = "--systems leaves out the baseline MIN; other systems are tested against " + baseline
+    assert (told in capsys.readouterr().err) == ("MIN" not in kept)
 
 
 def test_data_folder_is_where_the_corpus_lies(corpus, tmp_path):
