@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +54,7 @@ def read_grammar(
             grammar.read(path)
     grammar.read_text("".join(f"{rule}\n" for rule in rules))
     grammar.category(config.goal)  # a category must be known before the grammar is finished
-    grammar.finish()
+    grammar.finish(", ".join(map(os.fspath, config.grammars)) or None)
     count, scope = grammar.wide()
     if count:
         log.warning(

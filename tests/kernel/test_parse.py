@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from forests import grammar_of, paths
 
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, TooLargeError
+from lscfg.formats.ini import read_ini
 from lscfg.kernel import Grammar, GrammarLayer, ParseOptions, Vocab, X
 
 
@@ -86,6 +88,9 @@ def test_unary_cycle_names_its_file_and_a_category_on_it(rules, category, tmp_pa
     (tmp_path / "g").write_text(f"[X] ||| a ||| b\n{rules}\n")
     with pytest.raises(InputError, match=rf"^{tmp_path / 'g'}: rules .* lead from \[{category}\] back to itself"):
         Grammar.from_files([tmp_path / "g"])
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=g\n")
+    with pytest.raises(InputError, match=rf"^{tmp_path / 'g'}: rules .* lead from \[{category}\] back to itself"):
+        read_grammar(read_ini(tmp_path / "cdec.ini"))
 
 
 def test_grammars_share_a_vocabulary_that_is_still_empty():
