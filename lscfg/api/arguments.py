@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.io.read import file_hash
 from lscfg.settings import LARGEST, file_name
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -103,19 +101,3 @@ def check_weights(value: Mapping[Any, Any], name: str) -> dict[str, float]:
         if not math.isfinite(weights[feature]):
             raise InputError(f"{name}[{feature!r}] must be a finite number, not {weights[feature]}")
     return weights
-
-
-def reopened(kind: Callable[..., Any], path: str, sha256: str, *others: Any) -> Any:
-    """The counterpart of ``__reduce__`` for what is opened from a file.
-
-    Raises:
-        InputError: the file is missing or has changed since the object was pickled.
-    """
-    if file_hash(path) != sha256:
-        raise InputError("has changed since the object was pickled; open the file and pickle again", path)
-    return kind(path, *others)
-
-
-def absolute(path: str) -> str:
-    """The path from the root of the file system, which other processes understand."""
-    return str(Path(path).absolute())

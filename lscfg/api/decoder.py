@@ -6,16 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
-from lscfg.api.arguments import (
-    absolute,
-    brief,
-    check_lines,
-    check_number,
-    check_path,
-    check_text,
-    check_weights,
-    reopened,
-)
+from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text, check_weights
+from lscfg.api.opened import OpenedFiles, absolute, reopened
 from lscfg.api.terms import terms_of_values
 from lscfg.bundle.places import confidence_of, number_formats
 from lscfg.bundle.system import open_glossary
@@ -33,7 +25,6 @@ from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.marked import MODES
 from lscfg.formats.weights import read_weights, warn_of_weights
-from lscfg.io.read import file_hash
 from lscfg.kernel import words_fault
 
 
@@ -75,6 +66,7 @@ class Decoder(Closing):
             self.glossary = check_path(glossary, "glossary")
         elif glossary is not None:
             self.glossary = tuple(terms_of_values(glossary))
+        self._files = OpenedFiles([self.config] + ([self.glossary] if isinstance(self.glossary, str) else []))
         terms = None if self.glossary is None else open_glossary(self.glossary, self.config)
         self._terms = TermIndex() if terms is None else terms.index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
@@ -93,9 +85,9 @@ class Decoder(Closing):
         warn_of_weights(self.weights, names, live, named, heads=self._decoder.config.feature_heads)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy opens the same configuration and glossary again, with the same weights and corrections."""
+        """A copy opens the same files again, with the same weights and corrections."""
         others = [absolute(one) if isinstance(one, str) else one for one in (self.glossary, self.corrections)]
-        return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *others)
+        return reopened, (type(self), self._files.hashes(), absolute(self.config), self.weights, *others)
 
     @overload
     def translate(

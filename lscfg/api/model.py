@@ -8,10 +8,10 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from lscfg.api.arguments import absolute, check_number, check_path, check_text, reopened
+from lscfg.api.arguments import check_number, check_path, check_text
+from lscfg.api.opened import OpenedFiles, absolute, reopened
 from lscfg.api.records import Records
 from lscfg.corpus.parallel import check_plain, check_sentences
-from lscfg.io.read import file_hash
 from lscfg.study.explain import SEEN, Explainer, Explanation
 from lscfg.study.show import explanations_html, explanations_text
 
@@ -95,12 +95,12 @@ class LatentModel:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = check_path(path, "path")
-        self._sha256 = file_hash(self.path)
+        self._files = OpenedFiles([self.path])
         self._explainer = Explainer(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy opens the same file again."""
-        return reopened, (type(self), absolute(self.path), self._sha256)
+        """A copy opens the same files again."""
+        return reopened, (type(self), self._files.hashes(), absolute(self.path))
 
     @property
     def rank(self) -> int:

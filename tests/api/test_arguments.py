@@ -175,6 +175,32 @@ def test_objects_are_copied_and_pickled(world, tmp_path):
         pickle.loads(kept)
 
 
+@pytest.mark.parametrize("changed", ["grammar", "model", "cdec.ini", "glossary"])
+def test_a_copy_notices_every_file_that_changed(world, tmp_path, changed):
+    """A copy opens files again, so each of them must be the one of the original, also those that the ini names."""
+    lscfg.MLE().fit(world["trees"]).save(tmp_path / "model")
+    (tmp_path / "grammar").write_text("[X] ||| das ||| the ||| F=1\n")
+    (tmp_path / "glossary").write_text("source\ttarget\nhaus\thouse\n")
+    line = "feature_function=LSCFG model=model features=ratios\n"
+    (tmp_path / "cdec.ini").write_text(f"formalism=scfg\ngrammar=grammar\n{line}")
+    decoder = lscfg.Decoder(tmp_path / "cdec.ini", {"F": 1.0}, tmp_path / "glossary")
+    model = lscfg.load(tmp_path / "cdec.ini")
+    kept = [pickle.dumps(one) for one in (decoder, model)[: 1 if changed == "glossary" else 2]]
+    for one in kept:
+        pickle.loads(one)
+    path = tmp_path / changed
+    path.write_bytes(path.read_bytes() + b"\n")
+    for one in kept:
+        with pytest.raises(InputError, match=f"{changed}: has changed since the object was pickled"):
+            pickle.loads(one)
+    for one in (decoder, model)[: len(kept)]:
+        with pytest.raises(InputError, match=f"{changed}: has changed since the object opened it"):
+            pickle.dumps(one)
+    path.unlink()
+    with pytest.raises(InputError, match=f"{changed}: cannot read"):
+        pickle.loads(kept[0])
+
+
 def test_derivations_are_a_sequence_of_trees(world):
     trees = world["trees"]
     assert trees[0] == "[X,1] [X,2] ||| [X,1] [X,2]\n  das ||| the\n  haus ||| house"

@@ -9,7 +9,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from lscfg.api.arguments import absolute
+from lscfg.api.opened import absolute
 from lscfg.bundle.manifest import Manifest
 from lscfg.bundle.pack import check_replaced_bundle, pack
 from lscfg.bundle.places import MANIFEST
