@@ -19,7 +19,7 @@ import numpy as np
 from lscfg.errors import InputError, cut, quote
 from lscfg.io.compression import is_compressed
 from lscfg.io.narrow import widened
-from lscfg.io.read import read_bytes
+from lscfg.io.read import open_bytes, read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
 
@@ -237,6 +237,15 @@ def _load_compressed(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray
         _check_sum(memoryview(data), metadata, path)
         arrays.pop(CHECKSUM, None)
     return arrays, metadata
+
+
+def is_tensors(path: str | os.PathLike[str]) -> bool:
+    """True for a file of arrays, perhaps compressed, by its first bytes; False for text and for a missing file."""
+    if not os.path.isfile(path):
+        return False
+    with open_bytes(path) as file:
+        begin = file.read(9)
+    return len(begin) == 9 and b"\0" in begin[:8] and begin[8:] == b"{"
 
 
 def load(

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from em_oracle import corpus
 from sampling import live_trees
 
 from lscfg.cli import main
+from lscfg.extract.derive import derive
 from lscfg.induce.sampled.fragments import bracketed, composed
 from lscfg.induce.sampled.productions import edge_marginals, production_weights, read_productions
 from lscfg.kernel import LineError
@@ -330,6 +332,58 @@ def test_the_kernel_refuses_other_arrays(change, message):
     assert forests.sizes().pairs == 1 and forests.sizes().max_level == 3
     with pytest.raises(ValueError, match="moves blocked needs text"):
         TreeSampler(forests, SamplerOptions(moves="blocked"))
+
+
+def labelled(n=80):
+    """Derivations with forests of random pairs, whose nodes have categories."""
+    plain = corpus(n, forests=True)
+    longer = plain.span[:, 1] - plain.span[:, 0] > 1
+    of_forests = plain.forests.span[:, 1] - plain.forests.span[:, 0] > 1
+    return plain.with_categories(("W", "P"), longer.astype(np.int32), of_forests.astype(np.int32))
+
+
+def lines_of(derivations):
+    """The forests of derivations as lines, nodes from the last to the root."""
+    found, rules = derivations.forests, derivations.forests.rules
+    for number, (first, end) in enumerate(itertools.pairwise(found.first.tolist())):
+        nodes, edges = [], []
+        for node in range(end - 1, first - 1, -1):
+            begin, last = found.span[node, :2].tolist()
+            category = rules.categories[rules.category[found.rule[found.edge[node]]]]
+            nodes.append([category, begin, last])
+            for edge in range(found.edge[node], found.edge[node + 1]):
+                rule = found.rule[edge]
+                tails = found.tail[found.first_tail[edge] : found.first_tail[edge + 1]]
+                below = [end - 1 - tail for tail in tails.tolist()]
+                edges.append((end - 1 - node, below, rules.src_text(rule), rules.tgt_text(rule)))
+        yield forest(number, nodes, edges)
+
+
+@pytest.mark.parametrize("settings", [(), ("base=pcfg",), ("max_words=4",)])
+def test_derivations_are_forests_too(tmp_path, settings):
+    """Writes the same bytes for the same forests as lines and as derivations."""
+    derivations = labelled()
+    derivations.save(tmp_path / "derivations")
+    written(tmp_path / "lines", lines_of(derivations))
+    assert len({edge["source"] for line in lines_of(derivations) for edge in line["edges"]}) > 10
+    outputs = []
+    for name in ("derivations", "lines"):
+        grammar, trees = tmp_path / f"{name}.g", tmp_path / f"{name}.t"
+        options = [word for setting in ("sweeps=12", *settings) for word in ("--set", setting)]
+        given = ["grammar", "sampled", str(tmp_path / name), "-o", str(grammar), "--write", f"fragments={trees}"]
+        assert main([*given, *options]) == 0
+        outputs.append((grammar.read_bytes(), trees.read_bytes()))
+    assert outputs[0] == outputs[1]
+    assert b"[P] ||| [W,1] [W,2] ||| " in outputs[0][0]
+
+
+def test_derivations_without_forests_are_refused(tmp_path, capsys):
+    derive(["a b"], ["c d"], ["0-0 1-1"]).save(tmp_path / "d")
+    assert main(["grammar", "sampled", str(tmp_path / "d"), "-o", str(tmp_path / "g")]) == 1
+    assert f"{tmp_path / 'd'}: the derivations contain no forests; create them with" in capsys.readouterr().err
+    derive(["a b"], ["c d"], ["0-0 1-1"], forests=True).save(tmp_path / "f")
+    assert main(["grammar", "sampled", str(tmp_path / "f"), "-o", str(tmp_path / "g"), "--set", "max_words=1"]) == 1
+    assert f"{tmp_path / 'f'}: no forest is left" in capsys.readouterr().err
 
 
 def test_the_command_writes_rules_and_trees_and_threads_change_nothing(path, tmp_path):

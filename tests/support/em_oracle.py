@@ -10,7 +10,7 @@ from lscfg.kernel.expectation import TreeSet, Weights
 PLAIN = {"shrink_source": 0.0, "shrink_arity": 0.0}
 
 
-def corpus(n=60, seed=0, longest=6) -> Derivations:
+def corpus(n=60, seed=0, longest=6, forests=False) -> Derivations:
     """Sentences of few words in any order: rules of every arity, some of more than two nonterminals."""
     rng = np.random.default_rng(seed)
     src, tgt, links = [], [], []
@@ -23,7 +23,7 @@ def corpus(n=60, seed=0, longest=6) -> Derivations:
         src.append(" ".join(f"f{w}" for w in words))
         tgt.append(" ".join(f"e{words[o]}" for o in order))
         links.append(" ".join(f"{o}-{k}" for k, o in enumerate(order) if not free[k] or len(words) < 3))
-    return derive(src, tgt, links)
+    return derive(src, tgt, links, forests=forests)
 
 
 def random_weights(trees: TreeSet, m: int, seed: int) -> Weights:

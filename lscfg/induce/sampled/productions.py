@@ -1,19 +1,24 @@
-"""Forests of a file for sampling, with a production on each edge (docs/reference/formats.md, Forests)."""
+"""Forests of a file for sampling, with a production on each edge (docs/reference/formats.md, Forests, Derivations)."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError, counted, cut
+from lscfg.extract.derive import Derivations
+from lscfg.extract.yields import expand_ranges
+from lscfg.grammar.table import RuleTable
 from lscfg.io.read import stream_lines
+from lscfg.io.tensors import is_tensors
 from lscfg.json_text import parse_json
 from lscfg.kernel.base import words_fault
 from lscfg.kernel.sample import GivenForest, PhraseForests
@@ -62,9 +67,15 @@ class ProductionForests:
 def read_productions(path: str | os.PathLike[str], max_words: int) -> ProductionForests:
     """Reads forests; those of unparsed sentences and of more than ``max_words`` words are left out.
 
+    Args:
+        path: lines of forests, or derivations with forests, whose rules are the productions.
+
     Raises:
-        InputError: a line is not a forest, or a production does not fit its tails; or no forest is left.
+        InputError: a line is not a forest, or a production does not fit its tails; the derivations contain no forests;
+            or no forest is left.
     """
+    if is_tensors(path):
+        return _with_forests(_of_derivations(Derivations.load(path), max_words, path), path)
     numbers: dict[Production, int] = {}
     made = ProductionForests([], [])
     unparsed = long = 0
@@ -91,12 +102,66 @@ def read_productions(path: str | os.PathLike[str], max_words: int) -> Production
             ) from error
     if unparsed:
         log.info(f"left out: {counted(unparsed, 'sentence')} without a parse")
-    if long:
-        log.warning(f"left out: {counted(long, 'forest')} of more than {max_words} words")
+    _tell_long(long, max_words)
+    made.productions.extend(numbers)
+    return _with_forests(made, path)
+
+
+def _tell_long(number: int, max_words: int) -> None:
+    if number:
+        log.warning(f"left out: {counted(number, 'forest')} of more than {max_words} words")
+
+
+def _with_forests(made: ProductionForests, path: str | os.PathLike[str]) -> ProductionForests:
     if not made.forests:
         raise InputError("no forest is left", path)
-    made.productions.extend(numbers)
     return made
+
+
+def _of_derivations(derivations: Derivations, max_words: int, path: str | os.PathLike[str]) -> ProductionForests:
+    """The forests of derivations. Rules have the numbers of their first edges, as in a file of lines."""
+    found = derivations.forests
+    if found is None:
+        raise InputError("the derivations contain no forests; create them with lscfg derive --forests", path)
+    forests, long = list[GivenForest](), 0
+    for first, end in itertools.pairwise(found.first.tolist()):
+        if end == first:
+            continue  # a dropped pair
+        if found.span[first, 1] - found.span[first, 0] > max_words:
+            long += 1
+            continue
+        # heads stand before their tails there, and behind them here
+        bounds = found.edge[first : end + 1]
+        sizes = np.diff(bounds)[::-1]
+        edge = expand_ranges(bounds[:-1][::-1], sizes)
+        arity = found.arity[edge].astype(np.int64)
+        tails = found.tail[expand_ranges(found.first_tail[edge], arity)]
+        forests.append(
+            GivenForest(
+                np.ascontiguousarray(found.span[first:end, :2][::-1], np.int32),
+                np.cumsum([0, *sizes], dtype=np.int32),
+                found.rule[edge],
+                np.cumsum([0, *arity], dtype=np.int32),
+                (end - 1 - tails).astype(np.int32),
+            )
+        )
+    _tell_long(long, max_words)
+    labels = np.concatenate([forest.label for forest in forests]) if forests else np.empty(0, np.int32)
+    rules, begin = np.unique(labels, return_index=True)
+    rules = rules[np.argsort(begin)]
+    number = np.zeros(len(found.rules), np.int32)
+    number[rules] = np.arange(len(rules))
+    forests = [replace(forest, label=number[forest.label]) for forest in forests]
+    return ProductionForests([_rule(found.rules, rule) for rule in rules.tolist()], forests)
+
+
+def _rule(rules: RuleTable, rule: int) -> Production:
+    """The production of a rule."""
+    names, gap = rules.categories, itertools.count()
+    source = [rules.words[symbol] if symbol >= 0 else next(gap) for symbol in rules.src(rule).tolist()]
+    target = [rules.words[symbol] if symbol >= 0 else -1 - symbol for symbol in rules.tgt(rule).tolist()]
+    tails = [names[-1 - symbol] for symbol in rules.src(rule).tolist() if symbol < 0]
+    return Production(names[rules.category[rule]], tuple(source), tuple(target), tuple(tails))
 
 
 def _forest(line: dict[str, Any], numbers: dict[Production, int]) -> GivenForest:
