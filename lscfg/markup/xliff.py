@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal
 from xml.parsers import expat
 
@@ -118,9 +119,10 @@ def read_xliff(data: bytes) -> Document:
         raise DocumentError("the root element is not xliff; the file must be XLIFF 1.2 or 2.x")
     parts: list[str | Unit] = []
     begin = 0
-    for source, place, end, opening in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
+    for source, flows, place, end, opening in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
         name = re.split(r"[\s/>]", opening.strip()[1:])[0]
-        parts += [data[begin:place].decode(), opening, *unit_of([*_runs(source.children, data)]), f"</{name}>"]
+        unit = unit_of([*_runs(source.children, data)], flows=flows)
+        parts += [data[begin:place].decode(), opening, *unit, f"</{name}>"]
         begin = end
     return Document((*parts, data[begin:].decode()), escape_text, mark=mark)
 
@@ -140,27 +142,40 @@ def languages(data: bytes) -> tuple[str, str]:
     return old if any(old) else (root.attributes.get("srcLang", ""), root.attributes.get("trgLang", ""))
 
 
-def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True) -> Iterator[tuple[_Node, int, int, str]]:
-    """Sources without a translation, the bytes that their targets replace, and the start tags of the targets."""
+def _gaps(
+    node: _Node, data: bytes, old: bool, translate: bool = True, flows: bool = True
+) -> Iterator[tuple[_Node, bool, int, int, str]]:
+    """Sources without a translation, the bytes that their targets replace, and the start tags of the targets.
+
+    The second value is True if line ends are blanks, which they are unless ``xml:space="preserve"`` makes them part of
+    the text.
+    """
+    flows = _flows(node, flows)
     translate = {"no": False, "yes": True}.get(node.attributes.get("translate", ""), translate)
     if node.name in ("trans-unit", "segment"):
         source, target = node.child("source"), node.child("target")
         if source is None or not translate or not _has_text(source):
             return
+        flows = _flows(source, flows)
         if target is None:
             after = node.child("seg-source") or source
             blanks = data[node.inner : source.begin].decode()
             indent = blanks if not blanks.strip() else ""
             prefix = data[source.begin : source.inner].decode().partition("source")[0]  # with its namespace
             opening = f"{prefix}target>"
-            yield source, after.end, after.end, indent + (_for_review(opening) if old else opening)
+            yield source, flows, after.end, after.end, indent + (_for_review(opening) if old else opening)
         elif not _has_text(target) and not any(child.text is None for child in target.children):
             opening = data[target.begin : target.inner].decode()
             opening = opening.removesuffix("/>").rstrip() + ">" * opening.endswith("/>")
-            yield source, target.begin, target.end, _for_review(opening) if old else opening
+            yield source, flows, target.begin, target.end, _for_review(opening) if old else opening
         return
     for child in node.children:
-        yield from _gaps(child, data, old, translate)
+        yield from _gaps(child, data, old, translate, flows)
+
+
+def _flows(node: _Node, flows: bool) -> bool:
+    """Whether line ends in an element are blanks, which it may leave to the element around it."""
+    return {"preserve": False, "default": True}.get(node.attributes.get("xml:space", ""), flows)
 
 
 def _for_review(opening: str) -> str:
@@ -174,14 +189,23 @@ def _has_text(node: _Node) -> bool:
 
 
 def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[MarkupRun]:
-    """The content of a source."""
+    """The content of a source. The parser cuts a text at its line ends and entities; here it is one run."""
+    for is_text, group in groupby(nodes, lambda node: node.text is not None):
+        if is_text:
+            texts = [*group]
+            whole = "".join(data[node.begin : node.end].decode() for node in texts)
+            yield MarkupRun(whole, "".join(node.text or "" for node in texts))
+        else:
+            yield from _tags(group, data)
+
+
+def _tags(nodes: Iterable[_Node], data: bytes) -> Iterator[MarkupRun]:
+    """Elements inside a source, with their content."""
     for node in nodes:
         whole = data[node.begin : node.end].decode()
         kept = node.attributes.get("translate") == "no" or node.attributes.get("mtype") == "protected"
         kind: Literal["open", "void"] = "void" if node.name in OPAQUE or kept or not node.children else "open"
-        if node.text is not None:
-            yield MarkupRun(whole, node.text)
-        elif kind == "void":
+        if kind == "void":
             yield MarkupRun(whole, "", "void")
         else:
             yield MarkupRun(data[node.begin : node.inner].decode(), "", "open")

@@ -147,6 +147,28 @@ def test_empty_targets_of_xliff_1_get_the_state_of_others(empty, filled):
     assert translated(data, ".xlf") == wanted
 
 
+@pytest.mark.parametrize(
+    ("unit", "source", "flows"),
+    [
+        ("", "", True),
+        ("", " xml:space='default'", True),
+        (" xml:space='preserve'", "", False),
+        (" xml:space='preserve'", " xml:space='default'", True),
+        ("", " xml:space='preserve'", False),
+    ],
+)
+@pytest.mark.parametrize("version", ["1.2", "2.0"])
+def test_line_ends_of_xliff_are_blanks_unless_they_are_preserved(unit, source, flows, version):
+    name = "trans-unit" if version == "1.2" else "segment"
+    inner = f"<source{source}>one\n   two <g id='1'>three\nfour</g>\n</source>"
+    data = f"<xliff version='{version}'><file{unit}><{name} id='1'>{inner}</{name}></file></xliff>"
+    (found,) = FORMATS[".xlf"].read(data.encode()).units
+    assert found.text == ("one two three four" if flows else "one\n   two three\nfour")
+    wanted = "ONE TWO <g id='1'>THREE FOUR</g>" if flows else "ONE\n   TWO <g id='1'>THREE\nFOUR</g>"
+    assert wanted in translated(data, ".xlf")
+    assert "one\n   two <g id='1'>three\nfour</g>" in translated(data, ".xlf", str).partition("target")[2]
+
+
 def test_names_of_xliff_may_have_a_prefix():
     data = "<x:xliff version='1.2' xmlns:x='u'><x:trans-unit id='1'><x:source>a</x:source></x:trans-unit></x:xliff>"
     assert '<x:target state="needs-review-translation">A</x:target>' in translated(data, ".xlf")
