@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text, check_weights
-from lscfg.api.opened import OpenedFiles, absolute, reopened
+from lscfg.api.opened import OpenedFiles, absolute, files_of_config, reopened
 from lscfg.api.terms import terms_of_values
 from lscfg.bundle.places import confidence_of, number_formats
 from lscfg.bundle.system import open_glossary
@@ -66,7 +66,8 @@ class Decoder(Closing):
             self.glossary = check_path(glossary, "glossary")
         elif glossary is not None:
             self.glossary = tuple(terms_of_values(glossary))
-        self._files = OpenedFiles([self.config] + ([self.glossary] if isinstance(self.glossary, str) else []))
+        glossaries = [self.glossary] if isinstance(self.glossary, str) else []
+        self._files = OpenedFiles([*files_of_config(self.config), *glossaries])
         terms = None if self.glossary is None else open_glossary(self.glossary, self.config)
         self._terms = TermIndex() if terms is None else terms.index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
@@ -87,7 +88,7 @@ class Decoder(Closing):
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same files again, with the same weights and corrections."""
         others = [absolute(one) if isinstance(one, str) else one for one in (self.glossary, self.corrections)]
-        return reopened, (type(self), self._files.hashes(), absolute(self.config), self.weights, *others)
+        return reopened, (type(self), self._files.contents(), absolute(self.config), self.weights, *others)
 
     @overload
     def translate(

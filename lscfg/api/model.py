@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from lscfg.api.arguments import check_number, check_path, check_text
-from lscfg.api.opened import OpenedFiles, absolute, reopened
+from lscfg.api.opened import OpenedFiles, absolute, files_of_config, reopened
 from lscfg.api.records import Records
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.study.explain import SEEN, Explainer, Explanation
@@ -95,12 +95,12 @@ class LatentModel:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = check_path(path, "path")
-        self._files = OpenedFiles([self.path])
+        self._files = OpenedFiles(files_of_config(self.path) if self.path.endswith(".ini") else [self.path])
         self._explainer = Explainer(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same files again."""
-        return reopened, (type(self), self._files.hashes(), absolute(self.path))
+        return reopened, (type(self), self._files.contents(), absolute(self.path))
 
     @property
     def rank(self) -> int:

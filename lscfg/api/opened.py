@@ -2,74 +2,105 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from lscfg.bundle.system import latent_model
 from lscfg.errors import InputError
-from lscfg.formats.ini import IniFile
+from lscfg.formats.ini import read_ini
 from lscfg.io.read import file_hash
+
+
+class FileState(NamedTuple):
+    """A file at one time."""
+
+    size: int
+    """In bytes."""
+    changed: int
+    """Time of the last change in nanoseconds."""
+
+    @classmethod
+    def of(cls, path: str) -> FileState:
+        """Raises an InputError if the file cannot be read."""
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            raise InputError(f"cannot read: {error.strerror or error}", path) from error
+        if stat.S_ISDIR(found.st_mode):
+            raise InputError(f"cannot read: {os.strerror(errno.EISDIR)}", path)
+        return cls(found.st_size, found.st_mtime_ns)
 
 
 class OpenedFiles:
     """Files as they were when an object opened them.
 
     Args:
-        paths: the files; for a decoder's configuration, also the files that it names.
+        paths: the files.
 
     Raises:
         InputError: a file cannot be read.
     """
 
-    def __init__(self, paths: Iterable[str]):
-        every = [file for path in paths for file in (IniFile(path).files() if path.endswith(".ini") else [path])]
-        self._found = {absolute(path): _state(path) for path in every}
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]):
+        self._states = {absolute(path): FileState.of(os.fspath(path)) for path in paths}
 
-    def hashes(self) -> dict[str, str]:
-        """SHA-256 of each file, in hexadecimal, by its path from the root of the file system.
+    @property
+    def paths(self) -> set[str]:
+        """Paths from the root of the file system."""
+        return {*self._states}
+
+    def contents(self) -> dict[str, tuple[FileState, str]]:
+        """State and SHA-256, in hexadecimal, of each file by its path from the root of the file system.
 
         Raises:
-            InputError: a file has changed since it was opened, or cannot be read.
+            InputError: a file was written since it was opened, or cannot be read.
         """
-        for path, found in self._found.items():
-            if _state(path) != found:
-                raise InputError("has changed since the object opened it; open it again", path)
-        return {path: _hash(path, *found) for path, found in self._found.items()}
+        for path, found in self._states.items():
+            if FileState.of(path) != found:
+                raise InputError("was written after the object had opened it; open it again", path)
+        return {path: (found, _hash(path, found)) for path, found in self._states.items()}
 
 
-def reopened(kind: Callable[..., Any], hashes: Mapping[str, str], *arguments: Any) -> Any:
-    """The counterpart of ``__reduce__`` for what is opened from files.
+def files_of_config(config: str) -> list[str | os.PathLike[str]]:
+    """A decoder's configuration, and the grammars and models that it names.
 
     Raises:
-        InputError: a file is missing or has changed since the object was pickled.
+        InputError: see ``read_ini``; the latent model does not exist.
     """
-    for path, sha256 in hashes.items():
-        if _hash(path, *_state(path)) != sha256:
+    found = read_ini(config)
+    models = [path for one in found.models for path in (one.path, one.classes) if path is not None]
+    latent = latent_model(found)
+    return [config, *found.grammars, *models, *([] if latent is None else [latent])]
+
+
+def reopened(kind: Callable[..., Any], contents: Mapping[str, tuple[FileState, str]], *arguments: Any) -> Any:
+    """The counterpart of ``__reduce__`` for what is opened from files. An untouched file is not read for its hash.
+
+    Raises:
+        InputError: a file is missing or has changed since the object was pickled, or the configuration names another
+            file here.
+    """
+    for path, (found, sha256) in contents.items():
+        state = FileState.of(path)
+        if state != found and _hash(path, state) != sha256:
             raise InputError("has changed since the object was pickled; open the file and pickle again", path)
-    return kind(*arguments)
+    made = kind(*arguments)
+    if others := made._files.paths ^ contents.keys():
+        raise InputError("is named here, but not where the object was pickled, or conversely", min(others))
+    return made
 
 
-def absolute(path: str) -> str:
+def absolute(path: str | os.PathLike[str]) -> str:
     """The path from the root of the file system, which other processes understand."""
     return str(Path(path).absolute())
 
 
-def _state(path: str) -> tuple[int, int]:
-    """Size in bytes, and time of the last change in nanoseconds.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    try:
-        found = os.stat(path)
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
-    return found.st_size, found.st_mtime_ns
-
-
 @lru_cache(maxsize=64)
-def _hash(path: str, size: int, changed: int) -> str:
+def _hash(path: str, state: FileState) -> str:
     """SHA-256 of a file in that state; a large one is read once, however often a pool pickles its object."""
     return file_hash(path)

@@ -18,6 +18,7 @@ import dataclasses
 import hashlib
 import json
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -166,7 +167,7 @@ class Tying:
         n = len(rules)
         source = rules.source_id
         sources = int(source.max(initial=-1)) + 1
-        frequent = np.bincount(source, weights=examples.counts, minlength=sources)[source] >= FREQUENT
+        frequent = np.bincount(source, weights=examples.counts, minlength=sources)[source] >= max(FREQUENT, limit + 1)
         words = [rules.src_length - arity, np.diff(rules.offsets) - rules.src_length - arity]
         lengths = np.minimum(words[0], LONG + 1) * (LONG + 2) + np.minimum(words[1], LONG + 1)
         if rules.lhs is not None:  # no class crosses categories
@@ -201,15 +202,19 @@ class Tying:
 
 
 def affordable_limit(examples: Examples, m: int) -> float:
-    """The least number of tokens, at least 1, such that tensors of more frequent rules have at most ``VALUES`` values.
+    """The limit of ``Tying``: 1, or the least number of tokens at which all tensors have at most ``VALUES`` values.
 
-    Rules that occur once share tensors in any corpus. The text and the number of states determine the limit, not the
-    memory of the machine.
+    The text and the number of states determine the limit, not the memory of the machine.
     """
-    tokens, number = np.unique(examples.counts, return_inverse=True)
-    values = np.bincount(number.ravel(), m ** (examples.rules.arity + 1.0), len(tokens))
-    too_many = np.cumsum(values[::-1])[::-1] > VALUES
-    limit = max(1, float(tokens[too_many].max(initial=0)))
+    if (m ** (examples.rules.arity + 1.0)).sum() <= VALUES:
+        return 1
+
+    def too_many(limit: float) -> bool:
+        rows = Tying.of(examples, examples.counts, limit).rows
+        return bool(sum(n * m ** (k + 1) for k, n in enumerate(rows)) > VALUES)
+
+    limits: list[float] = [1.0, *np.unique(examples.counts[examples.counts > 1]).tolist()]
+    limit = limits[min(bisect_left(limits, True, key=lambda one: not too_many(one)), len(limits) - 1)]
     if limit > 1:
         info(f"rules that occur at most {limit:g} times share tensors, since separate ones would be too large")
     return limit
@@ -563,7 +568,7 @@ def _checkpoints(run: EMRun, folder: Path) -> Checkpoints:
     shapes |= {"scale": m, "root": f"{2 * run.categories}, {m}"}
     if run.columns:
         shapes[LOGLINEAR] = f"{run.columns}, {m}"
-    made_from = _fingerprint(run.derivations, settings, run.initial)
+    made_from = _fingerprint(run.derivations, settings, run.initial, run.limit)
     return Checkpoints(folder, made_from, shapes, settings.restarts, run.test is not None)
 
 
@@ -571,7 +576,7 @@ class ExpectationMaximisation(Estimator[EMSettings]):
     """EM from random numbers, noisy relative frequencies or sampled hidden states."""
 
     HELP = "expectation maximisation"
-    VERSION = 3
+    VERSION = 4
     Settings = EMSettings
     CHECKPOINTS = CHECKPOINTS
 
@@ -716,8 +721,8 @@ def _facts(settings: Iterations, initial: str) -> dict[str, Any]:
     return facts
 
 
-def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
-    facts = _facts(settings, initial)
+def _fingerprint(d: Derivations, settings: Iterations, initial: str, limit: float) -> str:
+    facts = _facts(settings, initial) | ({"limit": limit} if limit > 1 else {})
     if settings.restarts == 1:
         del facts["iterations"]  # a resumed run may have more iterations
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())

@@ -174,7 +174,7 @@ def _gaps(
 
 
 def _flows(node: _Node, flows: bool) -> bool:
-    """Whether line ends in an element are blanks, which it may leave to the element around it."""
+    """True if line ends in an element are blanks, which it may leave to the element around it."""
     return {"preserve": False, "default": True}.get(node.attributes.get("xml:space", ""), flows)
 
 

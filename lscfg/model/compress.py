@@ -177,7 +177,7 @@ def make_sparse(path: str | os.PathLike[str], output: str | os.PathLike[str], sh
     if not 0 < share < 1:
         raise InputError(f"the share of an entry must lie between 0 and 1, not {share}")
     parameters, single = Parameters.load(path), np.dtype(np.float32)
-    one, two = (sparse(rounded(tensors, single), share) for tensors in parameters.tensors[1:])
+    one, two = (sparse(rounded(np.asarray(tensors), single), share) for tensors in parameters.tensors[1:])
     worst = max(one.dropped, two.dropped)
     if worst > MOST_DROPPED:
         raise InputError(f"would lose {worst:.1%} of the sum of its parameters; use less than --sparse {share:g}", path)
@@ -195,7 +195,7 @@ def compress(path: str | os.PathLike[str], output: str | os.PathLike[str], setti
     if "C2.components" in tensors.load(path, "model")[0]:
         raise InputError("the model already has low rank; compress the original model", path)
     parameters = Parameters.load(path)
-    found = low_rank(parameters.tensors[2], settings)
+    found = low_rank(np.asarray(parameters.tensors[2]), settings)
     about = parameters.about | {
         "components at most": settings.rank,
         "tolerance of a tensor": settings.tolerance,

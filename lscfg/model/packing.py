@@ -15,6 +15,7 @@ import numpy as np
 
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.tensors import Blocks, Spool
+from lscfg.model.shared import SharedTensors
 
 LAYOUT = {
     "index": "int32 [rules]",
@@ -108,7 +109,7 @@ def _blocks(array: np.ndarray, row_bytes: int = 0) -> Iterator[np.ndarray]:
         yield array[first : first + size]
 
 
-def unpack(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
+def unpack(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> SharedTensors:
     """The tensors [rules, *shape] of packed arrays.
 
     Raises:
@@ -125,8 +126,4 @@ def unpack(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) 
             raise ValueError("array 'support' does not ascend")
     except ValueError as error:
         raise ValueError(str(error).replace("array '", f"array '{prefix}")) from None
-    flat = np.zeros((sizes["rules"], length), own["values"].dtype)
-    for first in range(0, sizes["rules"], 256):
-        rows = own["index"][first : first + 256]
-        flat[first : first + 256, own["support"]] = own["values"][rows]
-    return flat.reshape(-1, *shape)
+    return SharedTensors(own["index"], own["support"], own["values"], shape)

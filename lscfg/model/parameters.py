@@ -23,6 +23,7 @@ from lscfg.model.context import ContextModel
 from lscfg.model.neural import NeuralModel
 from lscfg.model.orientation import OrientationModel
 from lscfg.model.packing import PackedTensors, unpack
+from lscfg.model.shared import SharedTensors, Tensors, stored
 from lscfg.model.sparse import SparseTensors, unpack_sparse
 from lscfg.version import __version__
 
@@ -72,7 +73,8 @@ class Parameters:
     Attributes:
         rules: the rules by arity: those without nonterminals first, then arity 1, then arity 2.
         tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes after the first
-            are the state of the left-hand side and of the nonterminals in source order. All float64, or all float32.
+            are the state of the left-hand side and of the nonterminals in source order. All float64, or all float32;
+            those of a packed file are unpacked on demand.
         root: C^S, float64 [m]; of several categories [categories, m].
         unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and singletons; of several categories
             [categories, m].
@@ -85,7 +87,7 @@ class Parameters:
     """
 
     rules: RuleTable
-    tensors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    tensors: tuple[Tensors, Tensors, Tensors]
     root: np.ndarray
     unk: np.ndarray
     about: dict[str, Any] = field(default_factory=dict)
@@ -110,7 +112,8 @@ class Parameters:
         one = tuple(a for a in vars(self.one).values() if a is not None) if self.one else ()
         if self.one and (self.one.rules.shape != (len(self.rules),) or self.one.unk.shape != (categories,)):
             raise ValueError("the parameters of one state are not those of the rules")
-        if not all(all_finite(a) for a in (*self.tensors, self.root, self.unk, *one)):
+        different = (stored(tensors)[0] for tensors in self.tensors)
+        if not all(all_finite(a) for a in (*different, self.root, self.unk, *one)):
             raise InputError("the parameters hold a value that is not finite")
 
     @property
@@ -157,7 +160,8 @@ class Parameters:
         Raises:
             InputError: a value is too large for the precision, or the file cannot be written.
         """
-        save_model(path, self, self.tensors, precision)
+        every = [one.blocks() if isinstance(one, SharedTensors) else one for one in self.tensors]
+        save_model(path, self, every, precision)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Parameters:
@@ -174,11 +178,13 @@ class Parameters:
             states = check_layout(arrays, layout)["m"]
             if not 1 <= states <= MAX_RANK:
                 raise ValueError(f"{states} hidden states; 1 to {MAX_RANK} are possible")
-            for k in (1, 2):
-                if f"C{k}.index" in arrays:
-                    unpacked = unpack_sparse if f"C{k}.positions" in arrays else unpack
-                    arrays[f"C{k}"] = unpacked(arrays, f"C{k}", (states,) * (k + 1))
-            full = {name: layout for name, layout in FULL.items() if not (low_rank and name == "C2")}
+            shared = dict[str, SharedTensors]()
+            for k, name in enumerate(FULL, 1):
+                if f"{name}.index" in arrays:
+                    unpacked = unpack_sparse if f"{name}.positions" in arrays else unpack
+                    shared[name] = unpacked(arrays, name, (states,) * (k + 1))
+            elsewhere = {*shared, *(["C2"] if low_rank else [])}
+            full = {name: layout for name, layout in FULL.items() if name not in elsewhere}
             sizes = check_layout(arrays, {**layout, **full, **(LOW_RANK if low_rank else {})})
             rules = RuleTable.from_arrays(arrays)
             rules.check_distinct()
@@ -199,7 +205,8 @@ class Parameters:
                 if sizes["rules2"] != (rules.arity == 2).sum():
                     raise ValueError(f"it has {sizes['rules2']} tensors of arity 2, but other rules")
                 arrays["C2"] = full_tensors(arrays["C2.components"], arrays["C2.factors"])
-            parameters = (arrays["C0"], arrays["C1"], arrays["C2"])
+            found = [shared[name] if name in shared else arrays[name] for name in FULL]
+            parameters: tuple[Tensors, Tensors, Tensors] = (arrays["C0"], found[0], found[1])
             if len({tensor.dtype for tensor in parameters}) > 1:
                 raise ValueError("its tensors are of two types")
             parts = (arrays["CS"], arrays["unk"], about, one, context, boundary, neural, orientation)
@@ -340,7 +347,7 @@ def save_low_rank(
 ) -> None:
     """Writes a model file with factors (docs/reference/formats.md) instead of the tensors of arity 2."""
     single = np.dtype(np.float32)
-    values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
+    values = {f"C{k}": rounded(np.asarray(parameters.tensors[k]), single) for k in (0, 1)}
     with _packed(values, single, path) as smaller:
         _save(path, parameters, smaller | {"C2.components": components, "C2.factors": rounded(factors, single)}, about)
 
@@ -353,7 +360,11 @@ def save_sparse(
     about: dict[str, Any],
 ) -> None:
     """Writes a model file with sparse tensors (docs/reference/formats.md) of one and of two nonterminals."""
-    values = {"C0": rounded(parameters.tensors[0], np.dtype(np.float32)), **one.arrays("C1"), **two.arrays("C2")}
+    values = {
+        "C0": rounded(np.asarray(parameters.tensors[0]), np.dtype(np.float32)),
+        **one.arrays("C1"),
+        **two.arrays("C2"),
+    }
     _save(path, parameters, values, about)
 
 

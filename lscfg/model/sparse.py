@@ -14,6 +14,7 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.model.shared import SharedTensors
 
 LAYOUT = {
     "index": "int32 [rules]",
@@ -104,7 +105,7 @@ def sparse(tensors: np.ndarray, share: float) -> SparseTensors:
     return SparseTensors(index, first.astype(np.int64), positions.astype(np.uint16), codes, scales, levels, dropped)
 
 
-def unpack_sparse(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
+def unpack_sparse(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> SharedTensors:
     """The tensors float32 [rules, *shape] of sparse arrays.
 
     Raises:
@@ -125,5 +126,4 @@ def unpack_sparse(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int,
         values = own["scales"][owner] * own["levels"][own["codes"]]
     different = np.zeros((sizes["tensors"], length), np.float32)
     different[owner, own["positions"]] = values
-    full: np.ndarray = different[own["index"]].reshape(-1, *shape)
-    return full
+    return SharedTensors(own["index"], np.arange(length, dtype=np.int32), different, shape)

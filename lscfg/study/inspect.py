@@ -14,6 +14,7 @@ from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.columns import align_columns, fit
 from lscfg.io.read import split_fields
 from lscfg.model.parameters import Parameters
+from lscfg.model.shared import stored
 from lscfg.study.pair_picture import PairForest, draw_pair_forest
 from lscfg.study.states import States
 
@@ -82,7 +83,8 @@ def _heaviest(parameters: Parameters, n_rules: int) -> list[str]:
     """The rules with the largest entries of their tensors, by arity."""
     lines, first = [], 0
     for k, tensor in enumerate(parameters.tensors):
-        weight = np.abs(tensor).reshape(len(tensor), -1).max(axis=1) if len(tensor) else np.empty(0)
+        different, index = stored(tensor)
+        weight = np.abs(different).max(axis=1, initial=0)[index]
         if len(tensor) and n_rules > 0:
             lines += ["", f"rules of arity {k} with the largest parameters:"]
         for rule in np.argsort(-weight, kind="stable")[: max(n_rules, 0)].tolist():
@@ -122,20 +124,21 @@ def _signs(parameters: Parameters) -> list[str]:
     rows = []
     for k, tensor in enumerate(parameters.tensors):
         if tensor.size:
-            below = tensor[tensor < 0]
-            mass = np.abs(tensor).sum()
-            share = abs(below.sum()) / mass if mass else 0.0
-            rows.append(
-                (f"arity {k}", f"{100 * below.size / tensor.size:5.1f} % negative, {100 * share:5.1f} % of mass")
-            )
+            different, index = stored(tensor)
+            rules = np.bincount(index, minlength=len(different)).astype(np.float64)
+            below = np.minimum(different, 0)
+            number = rules @ (below < 0).sum(axis=1)
+            mass = rules @ np.abs(different).sum(axis=1, dtype=np.float64)
+            share = -(rules @ below.sum(axis=1, dtype=np.float64)) / mass if mass else 0.0
+            rows.append((f"arity {k}", f"{100 * number / tensor.size:5.1f} % negative, {100 * share:5.1f} % of mass"))
     return _table(rows)
 
 
 def _is_oov(parameters: Parameters, arity: int) -> np.ndarray:
     """bool [rules of the arity]: True for rules with the tensor of the OOV rule of their category."""
-    tensor = parameters.tensors[arity]
     if arity > 0:
-        return np.zeros(len(tensor), bool)
+        return np.zeros(len(parameters.tensors[arity]), bool)
+    tensor = np.asarray(parameters.tensors[0])
     # a file stores rules in its own precision, and the OOV rule in double
     unknown = np.atleast_2d(parameters.unk)[parameters.rules.category[: len(tensor)]]
     return np.asarray((tensor == unknown.astype(tensor.dtype)).all(axis=1))
@@ -216,15 +219,15 @@ def show_nearest(path: str | os.PathLike[str], text: str, n_rules: int) -> str:
     rule = _find_rule(parameters, text, path)
     arity = int(parameters.rules.arity[rule])
     first = int(np.searchsorted(parameters.rules.arity, arity))
-    flat = parameters.tensors[arity].reshape(len(parameters.tensors[arity]), -1)
-    norm = np.linalg.norm(flat, axis=1)
+    different, index = stored(parameters.tensors[arity])
+    norm = np.linalg.norm(different, axis=1)[index]
     here = rule - first
     oov = _is_oov(parameters, arity)
-    cosine = flat @ flat[here] / np.maximum(norm * norm[here], np.finfo(float).tiny)
+    cosine = (different @ different[index[here]])[index] / np.maximum(norm * norm[here], np.finfo(float).tiny)
     lines = [parameters.rules.text(rule), f"  norm {norm[here]:.3e}"]
     if oov[here]:
         lines.append(f"  shares the tensor of the OOV rule with {oov.sum() - 1} others, because it was seen once")
-    candidates = np.nonzero(~oov & (norm > NOISE * norm.max()) & (np.arange(len(flat)) != here))[0]
+    candidates = np.nonzero(~oov & (norm > NOISE * norm.max()) & (np.arange(len(index)) != here))[0]
     order = candidates[np.argsort(-cosine[candidates], kind="stable")]
     lines += ["", f"nearest of {len(order)} rules of arity {arity} (cosine, norm):"]
     lines += [_near(parameters, first + k, cosine[k], norm[k]) for k in order[:n_rules].tolist()]
@@ -279,7 +282,7 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
 
 def _directions(parameters: Parameters, n_rules: int) -> str:
     """For each latent dimension, the rules without nonterminals at both of its ends."""
-    flat = parameters.tensors[0]
+    flat = np.asarray(parameters.tensors[0])
     norm = np.linalg.norm(flat, axis=1)
     weight = np.where(_is_oov(parameters, 0) | (norm <= NOISE * norm.max(initial=0)), 0, norm)
     seen = np.argsort(-weight, kind="stable")[: min(HEAVIEST, int((weight > 0).sum()))]

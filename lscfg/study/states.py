@@ -8,6 +8,7 @@ import numpy as np
 
 from lscfg.grammar.table import RuleTable
 from lscfg.model.parameters import Parameters
+from lscfg.model.shared import stored, sum_of_rules, sums_by_state
 
 LEAST = float(np.finfo(float).tiny)
 
@@ -38,17 +39,16 @@ class States:
     def of(cls, parameters: Parameters) -> States | None:
         """The states of a model; None for several categories, or if negative parameters are no probabilities."""
         tensors = parameters.tensors
-        if parameters.rules.lhs is not None or any(
-            (part < 0).any() for part in (*tensors, parameters.root, parameters.unk)
-        ):
+        every = (*(stored(one)[0] for one in tensors), parameters.root, parameters.unk)
+        if parameters.rules.lhs is not None or any((part < 0).any() for part in every):
             return None
-        mass = np.concatenate([part.sum(axis=tuple(range(2, part.ndim)), dtype=np.float64) for part in tensors])
+        mass = np.concatenate([*map(sums_by_state, tensors)])
         total = np.maximum(mass.sum(axis=0) + parameters.unk, LEAST)
         rules, unknown = mass / total, parameters.unk / total
         root = parameters.root / max(parameters.root.sum(), LEAST)
-        pairs = tensors[2].sum(axis=0, dtype=np.float64)
+        pairs = sum_of_rules(tensors[2])
         # expected children in each state of a node in a state
-        children = (tensors[1].sum(axis=0, dtype=np.float64) + pairs.sum(axis=2) + pairs.sum(axis=1)) / total[:, None]
+        children = (sum_of_rules(tensors[1]) + pairs.sum(axis=2) + pairs.sum(axis=1)) / total[:, None]
         both = np.concatenate([rules, unknown[None]])
         entropy = -np.sum(both * np.log2(np.maximum(both, LEAST)), axis=0)
         scaled = pairs / np.maximum(pairs.sum(axis=(1, 2), keepdims=True), LEAST)

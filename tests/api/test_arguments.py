@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -194,11 +195,52 @@ def test_a_copy_notices_every_file_that_changed(world, tmp_path, changed):
         with pytest.raises(InputError, match=f"{changed}: has changed since the object was pickled"):
             pickle.loads(one)
     for one in (decoder, model)[: len(kept)]:
-        with pytest.raises(InputError, match=f"{changed}: has changed since the object opened it"):
+        with pytest.raises(InputError, match=f"{changed}: was written after the object had opened it"):
             pickle.dumps(one)
     path.unlink()
     with pytest.raises(InputError, match=f"{changed}: cannot read"):
         pickle.loads(kept[0])
+
+
+def test_a_copy_reads_the_files_of_a_configuration_and_no_others(tmp_path, monkeypatch):
+    """Weights travel with the object, words that are no paths are no files, and the name of the ini does not matter."""
+    (tmp_path / "grammar").write_text("[X] ||| das ||| the ||| F=1\n")
+    (tmp_path / "w").write_text("F 1\n")
+    (tmp_path / "config").write_text("formalism=scfg\ngrammar=grammar\ngoal=S\nweights=w\n")
+    (tmp_path / "here").mkdir()
+    for place in (tmp_path, tmp_path / "here"):
+        (place / "S").write_text(place.name)
+    monkeypatch.chdir(tmp_path / "here")
+    decoder = lscfg.Decoder("../config")
+    (tmp_path / "w").write_text("F 2\n")
+    kept = pickle.dumps(decoder)
+    assert pickle.loads(kept).weights == {"F": 1.0}
+    later = (tmp_path / "grammar").stat().st_mtime + 10
+    os.utime(tmp_path / "grammar", (later, later))  # the same content
+    assert pickle.loads(kept).translate(["das"]) == ["the"]
+    (tmp_path / "grammar").write_text("[X] ||| das ||| THE ||| F=1\n")
+    with pytest.raises(InputError, match="grammar: has changed since the object was pickled"):
+        pickle.loads(kept)
+
+
+def test_a_copy_finds_the_same_files(tmp_path, monkeypatch):
+    """The ini names its grammar as seen from the working directory; elsewhere, that would be another file."""
+    for place in ("one", "other"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "grammar").write_text(f"[X] ||| das ||| {place} ||| F=1\n")
+    (tmp_path / "ini").mkdir()
+    (tmp_path / "ini" / "cdec.ini").write_text("formalism=scfg\ngrammar=grammar\n")
+    monkeypatch.chdir(tmp_path / "one")
+    kept = pickle.dumps(lscfg.Decoder("../ini/cdec.ini", {"F": 1.0}))
+    assert pickle.loads(kept).translate(["das"]) == ["one"]
+    monkeypatch.chdir(tmp_path / "other")
+    with pytest.raises(InputError, match="grammar: is named here, but not where the object was pickled"):
+        pickle.loads(kept)
+
+
+def test_a_folder_is_no_model(tmp_path):
+    with pytest.raises(InputError, match=f"{tmp_path}: cannot read: Is a directory"):
+        lscfg.load(tmp_path)
 
 
 def test_derivations_are_a_sequence_of_trees(world):

@@ -465,15 +465,26 @@ def test_a_model_file_decodes(tmp_path):
 def test_large_corpora_share_more_tensors(monkeypatch):
     """The limit is the least one at which separate tensors are small enough; equal counts stay together."""
     examples, m = Examples.of(corpus(150)), 3
-    counts, sizes = examples.counts, m ** (examples.rules.arity + 1)
+    counts = examples.counts
     assert affordable_limit(examples, m) == 1
     for values in (0, 20, 100, 500, 2_000):
         monkeypatch.setattr("lscfg.estimate.em.VALUES", values)
-        limit = affordable_limit(examples, m)
-        tried = [k for k in range(1, int(counts.max()) + 1) if sizes[counts > k].sum() <= values]
-        assert limit == tried[0]
-        rows = Tying.of(examples, counts, limit).rows
-        assert sum(n * m ** (k + 1) for k, n in enumerate(rows)) < values + 40 * m**3  # and the classes
+        tried = {}
+        for limit in {1, *counts[counts > 1].tolist()}:
+            rows = Tying.of(examples, counts, limit).rows
+            tried[limit] = sum(n * m ** (k + 1) for k, n in enumerate(rows))
+        fit = [limit for limit, size in tried.items() if size <= values]
+        assert affordable_limit(examples, m) == min(fit, default=max(tried))
+
+
+def test_one_rule_of_a_source_side_is_no_way_around_the_limit(monkeypatch):
+    """Every source side here has one rule, so a class for each would hold as much as separate tensors."""
+    src, tgt = ([f"{side}{k}" for k in range(40) for _ in range(15)] for side in "fe")
+    examples = Examples.of(derive(src, tgt, ["0-0"] * len(src)))
+    assert (examples.counts == 15).all()
+    monkeypatch.setattr("lscfg.estimate.em.VALUES", 100)
+    limit = affordable_limit(examples, 4)
+    assert limit == 15 and Tying.of(examples, examples.counts, limit).rows == (1, 0, 0)
 
 
 @pytest.mark.usefixtures("terminal")

@@ -1,6 +1,7 @@
 """Packed tensors: the same values in fewer bytes, for both readers, and the same inference to the last bit."""
 
 import dataclasses
+import os
 import struct
 
 import numpy as np
@@ -14,6 +15,9 @@ from lscfg.io.tensors import Blocks, load
 from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, X
 from lscfg.model import packing
 from lscfg.model.parameters import Estimate, OneState, Parameters, blocks_of
+from lscfg.model.shared import SharedTensors, stored, sum_of_rules, sums_by_state
+from lscfg.study.inspect import describe_model, show_nearest, show_states
+from lscfg.study.states import States
 
 SIDES = ["x", "y", "x y", "y x", "x x"]
 RULES = [
@@ -25,7 +29,7 @@ RULES = [
 ]
 
 
-def parameters(m: int, kind: type = np.float32, seed: int = 1) -> Parameters:
+def parameters(m: int, kind: type = np.float32, seed: int = 1, signed: bool = True) -> Parameters:
     """Tensors some of which are equal, and some of whose entries are 0 in all of them; m = 1: not even that."""
     rng = np.random.default_rng(seed)
     table = rule_table(RULES)
@@ -33,6 +37,7 @@ def parameters(m: int, kind: type = np.float32, seed: int = 1) -> Parameters:
     for arity in range(3):
         n = int((table.arity == arity).sum())
         array = rng.normal(size=[n] + [m] * (arity + 1))
+        array = array if signed else np.abs(array)
         if m > 1:
             used = rng.random(size=array.shape[1:]) < 0.4
             used.flat[0] = True  # so that a derivation has a probability
@@ -69,7 +74,7 @@ def test_values_and_inference_keep_every_bit(tmp_path, monkeypatch, m, kind):
         results.append((inference, ratios))
     for ours, theirs, given in zip(found[0].tensors, found[1].tensors, model.tensors, strict=True):
         assert ours.dtype == theirs.dtype == kind
-        assert ours.tobytes() == theirs.tobytes() == given.tobytes()
+        assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes() == np.asarray(given).tobytes()
     (packed, ours), (plain, theirs) = results
     assert np.abs(packed.apps).max() > 0
     assert packed.apps.tobytes() == plain.apps.tobytes()
@@ -93,7 +98,7 @@ def test_a_negative_zero_stays(tmp_path, monkeypatch):
     model = parameters(3)
     model.tensors[2][:, 0, 0, 0] = -0.0
     path, _ = packed_and_plain(tmp_path, model, np.float32, monkeypatch)
-    assert np.signbit(Parameters.load(path).tensors[2][:, 0, 0, 0]).all()
+    assert np.signbit(np.asarray(Parameters.load(path).tensors[2])[:, 0, 0, 0]).all()
 
 
 def test_estimates_in_blocks_write_the_same_bytes(tmp_path, monkeypatch):
@@ -200,3 +205,46 @@ def test_the_context_of_a_packed_model_is_kept(tmp_path, monkeypatch):
     dataclasses.replace(before, about={"again": 1}).save(path)
     assert Parameters.load(path).about == {"again": 1}
     assert load(path, "model")[1]["format"] == "2"
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("m", [1, 3, 8])
+def test_shared_tensors_act_as_the_array(tmp_path, monkeypatch, m, signed, kind):
+    """Rows and sums of packed tensors are those of the whole array."""
+    path, _ = packed_and_plain(tmp_path, parameters(m, kind, signed=signed), kind, monkeypatch)
+    loaded = Parameters.load(path)
+    monkeypatch.setattr("lscfg.model.shared.BLOCK", 100)
+    plain = dataclasses.replace(loaded, tensors=tuple(np.asarray(one) for one in loaded.tensors))
+    for ours, whole in zip(loaded.tensors[1:], plain.tensors[1:], strict=True):
+        assert isinstance(ours, SharedTensors) and len(stored(ours)[0]) < len(ours) == len(whole)
+        assert (ours.shape, ours.dtype, ours.size) == (whole.shape, whole.dtype, whole.size)
+        flags = np.arange(len(whole)) % 3 == 0
+        for rules in (0, -1, slice(1, 4), slice(0, 0), np.array([2, 0, 2]), flags):
+            assert ours[rules].dtype == kind and np.array_equal(ours[rules], whole[rules])
+        assert np.array_equal(ours.blocks().array(), whole)
+        different, index = stored(ours)
+        assert np.array_equal(np.abs(different).max(axis=1)[index], np.abs(whole).reshape(len(whole), -1).max(axis=1))
+        assert sums_by_state(ours) == pytest.approx(sums_by_state(whole), rel=1e-6)
+        assert sum_of_rules(ours) == pytest.approx(sum_of_rules(whole), rel=1e-6)
+    for rule in range(len(plain.rules)):
+        assert np.array_equal(loaded.tensor(rule), plain.tensor(rule))
+    loaded.save(tmp_path / "again", kind)
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    states, others = States.of(loaded), States.of(plain)
+    assert (states is None) == (others is None) == signed
+    for name, values in vars(states).items() if states else ():
+        if isinstance(values, np.ndarray):
+            assert values == pytest.approx(getattr(others, name), abs=1e-6)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_inspect_shows_the_same_of_packed_and_plain_models(tmp_path, monkeypatch, signed):
+    packed, plain = packed_and_plain(tmp_path, parameters(3, signed=signed), np.float32, monkeypatch)
+    rule = Parameters.load(plain).rules.short_text(len(Parameters.load(plain).rules) - 1)
+    for show in (
+        lambda path: describe_model(path, 5).replace(f"{os.path.getsize(path) / 2**20:.1f} MiB", ""),
+        lambda path: show_nearest(path, rule, 4),
+        lambda path: show_states(path, 3),
+    ):
+        assert show(packed) == show(plain)

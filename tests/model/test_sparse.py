@@ -42,7 +42,7 @@ def test_entries_are_near_and_sums_restored(n, m, share, seed):
     tensors = (np.exp(rng.normal(scale=4, size=(n, m, m, m))) * (rng.random((n, m, m, m)) < 0.7)).astype(np.float32)
     tensors = tensors[rng.integers(0, max(1, n), size=n)]
     found = sparse(tensors, share)
-    made = unpack_sparse(found.arrays("C2"), "C2", (m, m, m))
+    made = np.asarray(unpack_sparse(found.arrays("C2"), "C2", (m, m, m)))
     assert made.shape == tensors.shape and made.dtype == np.float32
     assert len(found.scales) == len({row.tobytes() for row in tensors})
     total = tensors.sum((1, 2, 3), dtype=np.float64)

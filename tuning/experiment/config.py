@@ -70,7 +70,7 @@ class Overrides:
     decoder: str | None = None
     systems: list[str] | None = None
     """Systems to keep. For a missing system, charts have their default, and no system is tested against it; the first
-    kept system takes the place of a missing baseline."""
+    kept one of ``against``, or else of all systems, takes the place of a missing baseline."""
     learning_curve: bool = False
     """Train a system on parts of the text, too; no key of the file."""
 
@@ -341,12 +341,13 @@ def _tests_among(
     evaluation: EvaluationSettings, chosen: Sequence[str], systems: Mapping[str, System]
 ) -> EvaluationSettings:
     """The tests that remain if only some of the systems are kept."""
-    baseline, against = evaluation.baseline, [name for name in evaluation.against if name in chosen]
-    if baseline in systems and baseline not in chosen:
-        baseline = (against or chosen)[0]
+    against = tuple(name for name in evaluation.against if name in chosen)
+    if not chosen or evaluation.baseline in chosen or evaluation.baseline not in systems:
+        return dataclasses.replace(evaluation, against=against)
+    baseline = (*against, *chosen)[0]
+    if len(chosen) > 1:
         info(f"--systems leaves out the baseline {evaluation.baseline}; other systems are tested against {baseline}")
-    others = tuple(name for name in against if name != baseline)
-    return dataclasses.replace(evaluation, baseline=baseline, against=others)
+    return dataclasses.replace(evaluation, baseline=baseline, against=tuple(one for one in against if one != baseline))
 
 
 def _check(experiment: Experiment, reader: Reader) -> None:
