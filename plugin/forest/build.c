@@ -39,11 +39,19 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 
 /* ---- checks ---- */
 
-/* Words of the rule's source side: each covers at least one position, in a lattice also more. */
-static int32_t words_of(const lscfg_grammar *g, int32_t rule) {
-  int32_t n = lscfg_grammar_size(g);
+/* Words of the rule's source side before its nonterminal number `gap`, from the one before, or before its end: each
+ * covers at least one position, in a lattice also more. */
+static int32_t words_before(const lscfg_grammar *g, int32_t rule, int gap) {
+  int32_t n = lscfg_grammar_size(g), words = 0;
   if (rule >= n) return rule == n + LSCFG_RULE_PASS || rule == n + LSCFG_RULE_PASS_KNOWN;
-  return g->rules.data[rule].n_src - g->rules.data[rule].arity;
+  const grammar_rule *r = &g->rules.data[rule];
+  for (int32_t k = 0; k < r->n_src && gap >= 0; k++) {
+    if (g->symbols.data[r->src + k] < 0)
+      gap--;
+    else
+      words += !gap;
+  }
+  return words;
 }
 
 /* Categories of the rule's head (-1: any) and nonterminals; returns the number of nonterminals, -1: any. */
@@ -63,11 +71,17 @@ static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *
   return arity;
 }
 
+static int no_room(const lscfg_forest *f, int64_t a, lscfg_error *error) {
+  const draft_app *app = &f->draft_apps.data[a];
+  const draft_node *head = &f->draft_nodes.data[app->head];
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: [%ld, %ld) has no room for the words of rule %ld",
+                    (long long)a, (long)head->i, (long)head->j, (long)app->rule);
+}
+
 static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int64_t a, lscfg_error *error) {
   const draft_app *app = &f->draft_apps.data[a];
   const draft_node *head = &f->draft_nodes.data[app->head];
   int32_t category, tails[MAX_ARITY], begin = head->i, n_tails = (app->tail[0] >= 0) + (app->tail[1] >= 0);
-  int32_t room = head->j - head->i;
   if (app->rule >= lscfg_grammar_size(g) + LSCFG_RULE_REST) /* drafts have at most two tails */
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: the grammar has no rule %ld", (long long)a,
                       (long)app->rule);
@@ -87,13 +101,10 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
       return lscfg_fail(error, LSCFG_EINPUT, 0,
                         "application %lld: the tails are not adjacent and in order inside [%ld, %ld)", (long long)a,
                         (long)head->i, (long)head->j);
+    if (words_before(g, app->rule, t) > tail->i - begin) return no_room(f, a, error);
     begin = tail->j;
-    room -= tail->j - tail->i;
   }
-  if (words_of(g, app->rule) > room)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: [%ld, %ld) has no room for the words of rule %ld",
-                      (long long)a, (long)head->i, (long)head->j, (long)app->rule);
-  return LSCFG_OK;
+  return words_before(g, app->rule, n_tails) > head->j - begin ? no_room(f, a, error) : LSCFG_OK;
 }
 
 static int check_drafts(const lscfg_forest *f, const lscfg_grammar *g, lscfg_error *error) {

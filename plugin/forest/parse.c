@@ -45,6 +45,8 @@ typedef struct {
   ARRAY(later_tail) later;
   ARRAY(step) steps;
   ARRAY(completed) done; /* edges of the cell under work, before they are sorted by category */
+  int64_t apps_before;   /* applications of the cells before */
+  int too_large;         /* work ended with LSCFG_ENOMEM at the caller's limit, not for lack of memory */
   range *item_cells;     /* [n + 1][n + 1], dotted rules over [i, j) */
   range *node_cells;     /* the same for finished nodes */
 } parser;
@@ -75,8 +77,18 @@ static int may_cover(const parser *p, int32_t place, int32_t i, int32_t j) {
   return distance(p, i, j) <= (place >= 0 ? p->options->max_span : MAX_PASS);
 }
 
+static int is_too_many(const lscfg_parse_options *options, int64_t n) { return options->most && n > options->most; }
+
+/* True if the chart exceeds the limit. Parallel arcs multiply dotted rules within one cell, so each step asks. An edge
+ * of the cell under work will have one application or more. */
+static int is_too_large(parser *p) {
+  int64_t apps = p->forest->app_rule.size - p->apps_before, most = apps > p->done.size ? apps : p->done.size;
+  p->too_large |= is_too_many(p->options, p->items.size + p->apps_before + most);
+  return p->too_large;
+}
+
 static int add_item(parser *p, int32_t place, int32_t tail0, int32_t tail1, int32_t path) {
-  if (p->items.size == INT32_MAX || ARRAY_RESERVE(p->items, 1)) return LSCFG_ENOMEM;
+  if (is_too_large(p) || p->items.size == INT32_MAX || ARRAY_RESERVE(p->items, 1)) return LSCFG_ENOMEM;
   p->items.data[p->items.size++] = (dotted){place, {tail0, tail1}, path};
   return LSCFG_OK;
 }
@@ -174,7 +186,7 @@ static int extend_by_arcs(parser *p, int32_t i, int32_t j, int near) {
 }
 
 static int add_done(parser *p, completed c) {
-  if (ARRAY_RESERVE(p->done, 1)) return LSCFG_ENOMEM;
+  if (is_too_large(p) || ARRAY_RESERVE(p->done, 1)) return LSCFG_ENOMEM;
   p->done.data[p->done.size++] = c;
   return LSCFG_OK;
 }
@@ -320,6 +332,7 @@ static int finish_node(parser *p, int32_t category, int32_t i, int32_t j) {
   for (int64_t d = 0; d < p->done.size; d++) {
     completed c = p->done.data[d];
     if (c.category != category) continue;
+    if (is_too_large(p)) return LSCFG_ENOMEM;
     if (!started) {
       if (forest_add_node(p->forest, category, i, j) < 0) return LSCFG_ENOMEM;
       started = 1;
@@ -345,6 +358,7 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   const lscfg_grammar *g = p->grammar;
   range *nodes = cell(p, p->node_cells, i, j), *items = cell(p, p->item_cells, i, j);
   p->done.size = 0;
+  p->apps_before = p->forest->app_rule.size;
   if (scan_cell(p, i, j)) return LSCFG_ENOMEM;
   nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
   for (int32_t c = 0; c < g->n_ordered; c++)
@@ -354,8 +368,6 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   items->end = (int32_t)p->items.size;
   return LSCFG_OK;
 }
-
-static int is_too_many(const lscfg_parse_options *options, int64_t n) { return options->most && n > options->most; }
 
 /* Of each of the chart's tables for states 0 .. n. */
 static int64_t count_cells(int32_t n) { return ((int64_t)n + 1) * ((int64_t)n + 1); }
@@ -377,8 +389,8 @@ static int parse_all(parser *p) {
   for (int32_t width = 1; width <= p->n; width++)
     for (int32_t i = 0; i + width <= p->n; i++) {
       if (!p->arcs && width > widest && i) break; /* only glue reaches further, from the first word */
-      if (parse_cell(p, i, i + width)) return LSCFG_ENOMEM;
-      if (is_too_many(p->options, p->items.size + p->forest->app_rule.size)) return LSCFG_TOO_LARGE;
+      if (parse_cell(p, i, i + width)) return p->too_large ? LSCFG_TOO_LARGE : LSCFG_ENOMEM;
+      if (is_too_large(p)) return LSCFG_TOO_LARGE;
     }
   int32_t root = node_of(p, 0, p->n, p->options->goal);
   if (root < 0) return LSCFG_NO_PARSE;

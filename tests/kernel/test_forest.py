@@ -227,6 +227,13 @@ def test_what_is_refused(tmp_path):
         (X, (0, 1), RULES.index("a b ||| z"), (), "has no room for the words of rule 3"),
         (X, (0, 1), RULES.index("b [X,1] ||| [X,1] x"), (0,), "has no room for the words of rule 4"),
         (X, (0, 2), RULES.index("[X,1] c [X,2] ||| [X,2] [X,1]"), (0, 1), "has no room for the words of rule 6"),
+        (
+            X,
+            (0, 2),
+            RULES.index("b [X,1] ||| [X,1] x"),
+            (0,),
+            "has no room for the words of rule 4",
+        ),  # the word is behind
     ):
         made = builder()
         made.add_node(category, *span)

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from lattices import EMPTY, Arcs, encode, random_lattice
 
 from lscfg.cdec_bridge.decoder import find_cdec
-from lscfg.errors import InputError
+from lscfg.errors import InputError, TooLargeError
 from lscfg.kernel import EPSILON, Binding, Grammar, ParseOptions, S, X
 from lscfg.kernel.search import SearchOptions, search
 
@@ -399,3 +400,18 @@ def test_real_lattices_equal_cdec_s(tmp_path, shared):
             encode(grammar, arcs), max(j for _, j, _ in arcs) + 1, ParseOptions(12, True, 1, S)
         )
         assert same_size(our_size(forest), size)
+
+
+@pytest.mark.parametrize("word", ["*EPS*", "a"])
+def test_parallel_arcs_meet_the_limit_before_memory_does(word):
+    """A thousand arcs over each of three hops are a billion paths, all in one cell of the chart."""
+    grammar = Grammar()
+    grammar.read_text("[X] ||| a a a a ||| b\n[X] ||| a ||| b\n")
+    grammar.finish()
+    a = grammar.vocab.find("a")
+    one = EPSILON if word == "*EPS*" else a
+    arcs = [(hop, hop + 1, one) for hop in range(3) for _ in range(1_000)] + [(3, 4, a)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(TooLargeError, match="more than 200,000 rule applications"):
+        grammar.parse_lattice(np.array(arcs, np.int32), 5, ParseOptions(most=200_000))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10  # KiB
