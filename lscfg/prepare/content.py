@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
@@ -139,7 +140,8 @@ def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
     pair = len(looks) == 2 and kind_of_ending(first.path) in (None, TEXT)
     if found.columns > 1 and found.share >= REGULAR and (not pair or (found.sign == "\t" and found.share > 0.9)):
         evidence = f"{found.columns} columns between {SEPARATORS[found.sign]} in {found.share:.0%} of the rows"
-        return Guess("csv" if found.sign != "\t" or _is_quoted(lines) else "tsv", evidence)
+        quoted = found.sign != "\t" or _is_quoted(lines) or _quotes_join_lines(lines, found.columns)
+        return Guess("csv" if quoted else "tsv", evidence)
     if len(looks) == 2:
         return Guess(TEXT, "two files of lines")
     raise InputError(
@@ -213,3 +215,22 @@ def _is_quoted(lines: Sequence[str]) -> bool:
     whole = [field for field in begun if re.fullmatch(r'"(?:[^"]|"")*"', field)]
     doubled = any('""' in field[1:-1] for field in whole)
     return bool(whole) and len(whole) >= 0.9 * len(begun) and (doubled or len(whole) >= 0.9 * len(lines))
+
+
+def _quotes_join_lines(lines: Sequence[str], columns: int) -> bool:
+    """True if some cells contain line ends or tabs: read as fields in quotes, all rows have the columns, and else not.
+
+    Args:
+        lines: the beginning of the file, which may end inside a cell.
+    """
+    if all(line.count("\t") == columns - 1 for line in lines if line.strip()):
+        return False
+    reader, rows = csv.reader([f"{line}\n" for line in lines], delimiter="\t", strict=True), list[list[str]]()
+    try:
+        for row in reader:
+            rows += [row] if row else []
+    except csv.Error:
+        if reader.line_num < len(lines):
+            return False
+    joined = any("\n" in field or "\t" in field for row in rows for field in row)
+    return joined and sum(len(row) != columns for row in rows) <= BAD * len(rows)

@@ -1,5 +1,6 @@
 """Guesses on messy files: format, encoding, header, columns, languages, number of pairs."""
 
+import csv
 import gzip
 import itertools
 import json
@@ -13,6 +14,7 @@ from mutations import mutate_text
 
 from lscfg.errors import InputError
 from lscfg.prepare import tongues
+from lscfg.prepare.content import FileBeginning, find_format
 from lscfg.prepare.guess import INIT_OPTIONS, PREPARE_OPTIONS, QUICK_OPTIONS, UNKNOWN, Given, guess, guess_reading
 from lscfg.prepare.languages import named_languages
 
@@ -286,3 +288,28 @@ def test_detection_doubts_given_languages_that_it_knows(tmp_path, monkeypatch, l
     found = guess([tmp_path / "a.csv"], Given(languages=languages)).warnings
     target = [text for text in found if text.startswith("the target text")]
     assert [text.endswith(doubt or "") for text in target] == ([True] if doubt else [])
+
+
+@pytest.mark.parametrize("side", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("rows", [40, 1_200])
+def test_line_ends_in_cells_between_tabs_need_quotes(tmp_path, side, rows):
+    """A spreadsheet writes tabs with quotes around the cells that contain line ends, which would cut pairs."""
+    table = [[f"nota {k}", f"ramara {k}"] for k in range(rows)]
+    for k in range(0, rows, 10):
+        for column in side:
+            table[k][column] += f'\nTom "{k}" dijo.'
+    with open(tmp_path / "t.tsv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter="\t").writerows(table)
+    assert find_format([FileBeginning.of(tmp_path / "t.tsv")], None).value == "csv"
+
+
+def test_quotations_between_tabs_are_text(tmp_path):
+    lines = [f'"Hola" dijo {k}.\tramara {k}' for k in range(40)] + ['"sin cerrar\tramara', "una sola columna"]
+    (tmp_path / "t.tsv").write_text("\n".join(lines) + "\n")
+    assert find_format([FileBeginning.of(tmp_path / "t.tsv")], None).value == "tsv"
+
+
+def test_tabs_in_quoted_cells_are_no_columns(tmp_path):
+    lines = [f"uno {k}\tdos {k}" for k in range(40)] + ['"con\tun tab"\tramara', '"otro\ttab"\tramara']
+    (tmp_path / "t.tsv").write_text("\n".join(lines) + "\n")
+    assert find_format([FileBeginning.of(tmp_path / "t.tsv")], None).value == "csv"

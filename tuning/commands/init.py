@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from lscfg import log
@@ -20,6 +21,7 @@ from lscfg.settings import SettingError
 from lscfg.tuning.experiment.template import (
     CORPUS,
     MOST_HELD_OUT,
+    SMALL_TEXT,
     decoder_files,
     experiment_text,
     held_out_size,
@@ -108,19 +110,18 @@ def run(args: argparse.Namespace) -> None:
     make_folder(folder)
     if wanted:
         with atomic_write(experiment) as file:
-            file.write(experiment_text(given, prepare, tables=tables))
+            file.write(experiment_text(given, prepare, tables=tables | SMALL_TEXT))
         log.info(f"wrote {experiment}")
         missing = [key for key in CORPUS if key not in given and not (args.raw and (given or "_" in key))]
         if missing:
             log.info(f"  edit in [corpus]: {', '.join(missing)}")
-        log.info(f"  then: lscfg run {experiment} -o {folder}")
+        log.info(f"  then: {shlex.join(['lscfg', 'run', str(experiment), '-o', str(folder)])}")
     if made:
         write_lines(ini, lines)
         write_weights(weights, made[1])
         log.info(f"wrote {ini} and {weights}")
-        log.info(
-            f"  tune with: lscfg tune weights -c {ini} -w {weights} -s DEV --reference REFERENCE -o {folder / 'tuned'}"
-        )
+        files = shlex.join(["-c", str(ini), "-w", str(weights), "-o", str(folder / "tuned")])
+        log.info(f"  tune with: lscfg tune weights -s DEV --reference REFERENCE {files}")
 
 
 def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, dict[str, object]]]:

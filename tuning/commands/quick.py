@@ -44,7 +44,7 @@ from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import all_finished, run_experiment, show_plan
 from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS, RawCorpus
-from lscfg.tuning.experiment.template import experiment_text, held_out_size, relative
+from lscfg.tuning.experiment.template import SMALL_TEXT, experiment_text, held_out_size, relative
 from lscfg.tuning.experiment.translating import best_system, translation_command
 
 FIRST, BETTER = "MIN", ("MIN", "LATENT")
@@ -343,7 +343,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, prepare: Mapping[str, 
         for number, side in enumerate(("source", "target")[:sides])
     }
     systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
-    tables = found.tables | {"language_model": {"discount_fallback": True}}  # small texts need it
+    tables = found.tables | SMALL_TEXT
     tables["tuning"] = found.tables.get("tuning", {}) | ({"iterations": ITERATIONS} if found.pairs <= SMALL else {})
     found.found(
         "systems",
