@@ -186,6 +186,8 @@ def _translate_document(args: argparse.Namespace) -> None:
     if args.glossary is not None:
         terms = glossary.Glossary.read(args.glossary)
         report = glossary.GlossaryReport(system.open_glossary(terms, args.config))
+    if args.corrections is not None:
+        memories.check_journal(args.corrections)
     opened = filled.document_system(args.config, args.weights, terms, args.corrections)
     with in_processes(args.jobs) as engine:
         data = filled.translated_document(opened, str(args.text), engine, report)

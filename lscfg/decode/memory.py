@@ -84,8 +84,8 @@ class Memory:
 
     def __init__(self, folder: str | os.PathLike[str], align: Aligner | None = None, indexed: bool = True):
         self.path, self._align, self._indexed = Path(folder) / JOURNAL, align, indexed
-        if align is None and not self.path.is_file():
-            raise InputError(f"contains no {JOURNAL}; name a folder of lscfg serve --corrections", folder)
+        if align is None:
+            check_journal(folder)
         try:
             if align is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -344,6 +344,16 @@ class LastingMemory(Memory):
 
 ALIGNER = "aligner"
 """Name of a saved aligner in the folder of a memory."""
+
+
+def check_journal(folder: str | os.PathLike[str]) -> None:
+    """Refuses a folder without corrections, which a command that adds none must not create.
+
+    Raises:
+        InputError: the folder has no journal.
+    """
+    if not (Path(folder) / JOURNAL).is_file():
+        raise InputError(f"contains no {JOURNAL}; name a folder of lscfg serve --corrections", folder)
 
 
 def open_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Memory:

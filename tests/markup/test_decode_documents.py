@@ -77,3 +77,12 @@ def test_faults_are_one_line(bundle: Path, tmp_path: Path, capsys: pytest.Captur
         assert cli.main([*command, *words]) in (1, 2)
         said = capsys.readouterr().err
         assert fault in said and "Traceback" not in said and len(said.splitlines()) == 1, said
+
+
+def test_a_folder_without_corrections_is_refused_and_not_made(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document", str(bundle.parent / "a.txt")]
+    assert cli.main([*command, "--corrections", str(tmp_path / "typo")]) == 1
+    assert "typo: contains no corrections.jsonl; name a folder of" in capsys.readouterr().err
+    assert not (tmp_path / "typo").exists()
