@@ -313,3 +313,25 @@ def test_tabs_in_quoted_cells_are_no_columns(tmp_path):
     lines = [f"uno {k}\tdos {k}" for k in range(40)] + ['"con\tun tab"\tramara', '"otro\ttab"\tramara']
     (tmp_path / "t.tsv").write_text("\n".join(lines) + "\n")
     assert find_format([FileBeginning.of(tmp_path / "t.tsv")], None).value == "csv"
+
+
+@pytest.mark.parametrize(
+    ("names", "languages"),
+    [
+        (("train.es", "train.shp"), ("es", "shp")),
+        (("aym.es", "aym.aym"), ("es", "aym")),
+        (("mi aym.es", "mi aym.aym"), ("es", "aym")),
+        (("w.es.gz", "w.nah.gz"), ("es", "nah")),
+        (("a.src", "a.tgt"), None),
+        (("es.src", "shp.tgt"), None),
+    ],
+)
+def test_endings_of_one_name_are_languages(tmp_path, names, languages):
+    """A code that no detector covers counts beside a known one; endings without any language are no codes."""
+    texts = [[f"el perro número {k} come" for k in range(60)], [f"nokon ochiti {k} piai" for k in range(60)]]
+    for name, lines in zip(names, texts, strict=True):
+        data = "".join(f"{line}\n" for line in lines).encode()
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    found = guess([tmp_path / name for name in names], Given(), count=False).settings
+    made = found["source_language"], found["target_language"]
+    assert made == languages if languages else not {*made} & {"src", "tgt"}
