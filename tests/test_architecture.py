@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("lscfg.closing", "lscfg.errors", "lscfg.json_text", "lscfg.later", "lscfg.version"),
+    ("lscfg.closing", "lscfg.errors", "lscfg.json_text", "lscfg.later", "lscfg.turns", "lscfg.version"),
     ("lscfg.extras", "lscfg.log", "lscfg.settings"),
     ("lscfg.kinds",),
     ("lscfg.settings_file",),

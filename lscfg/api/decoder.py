@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
@@ -26,10 +27,11 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.marked import MODES
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.kernel import words_fault
+from lscfg.turns import in_turn
 
 
 class Decoder(Closing):
-    """Translates tokenised sentences by a decoder's configuration, in this process.
+    """Translates tokenised sentences by a decoder's configuration, in this process; threads wait for each other.
 
     Args:
         config: a ``cdec.ini``.
@@ -50,6 +52,7 @@ class Decoder(Closing):
         glossary: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | None = None,
         corrections: str | os.PathLike[str] | None = None,
     ):
+        self._turn = threading.RLock()
         self.config = check_path(config, "config")
         given: dict[str, float] | str | None = None
         if isinstance(weights, Mapping):
@@ -140,6 +143,7 @@ class Decoder(Closing):
         confidence = confidence_of(self.config, self.weights)
         return found if confidence is None else [confidence.judged(one) for one in found]
 
+    @in_turn
     def why_not(self, source: str, wanted: str) -> WhyNot:
         """Compares a wanted translation with the decoder's, as ``lscfg inspect sentence --why-not`` does.
 
@@ -156,6 +160,7 @@ class Decoder(Closing):
                 raise InputError(fault, name)
         return self._decoder.why_not(*texts, self.weights)
 
+    @in_turn
     def _translated(
         self,
         lines: Iterable[str],
@@ -186,6 +191,7 @@ class Decoder(Closing):
             )
         )
 
+    @in_turn
     def correct(self, source: str, target: str) -> int:
         """Stores a correction in words, which later translations use; returns its number for ``undo``.
 
@@ -197,6 +203,7 @@ class Decoder(Closing):
         source, target = check_text(source, "source"), check_text(target, "target")
         return self._opened_memory().add(source, target)[0].id
 
+    @in_turn
     def stored(self) -> list[StoredPair]:
         """The corrections in the order of their numbers, including those that other programs stored.
 
@@ -207,6 +214,7 @@ class Decoder(Closing):
         memory.refresh()
         return memory.pairs
 
+    @in_turn
     def undo(self, number: int) -> None:
         """Removes a correction.
 
@@ -221,6 +229,7 @@ class Decoder(Closing):
             raise InputError("the decoder has no folder of corrections; name one in Decoder(..., corrections=FOLDER)")
         return self._memory
 
+    @in_turn
     def close(self) -> None:
         """Frees grammar and language model; a later ``translate`` reads them again."""
         self._decoder.close()

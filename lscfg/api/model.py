@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
@@ -14,6 +15,7 @@ from lscfg.api.records import Records
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.study.explain import SEEN, Explainer, Explanation
 from lscfg.study.show import explanations_html, explanations_text
+from lscfg.turns import in_turn
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class LatentModel:
     """
 
     def __init__(self, path: str | os.PathLike[str]):
+        self._turn = threading.RLock()
         self.path = check_path(path, "path")
         self._files = OpenedFiles(files_of_config(self.path) if self.path.endswith(".ini") else [self.path])
         self._explainer = Explainer(path)
@@ -111,6 +114,7 @@ class LatentModel:
         """The number of its rules."""
         return len(self._explainer.model)
 
+    @in_turn
     def analyse(self, sentence: str, top: int = 10, least: float = SEEN) -> SentenceAnalysis:
         """Analyses a sentence of words that blanks separate.
 

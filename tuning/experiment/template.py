@@ -37,7 +37,7 @@ CORPUS = {
 }
 """Keys of [corpus]: a placeholder for a file that is not given, and the meaning."""
 
-SMALL_TEXT: Mapping[str, Mapping[str, object]] = {"language_model": {"discount_fallback": True}}
+SMALL_TEXT: dict[str, dict[str, object]] = {"language_model": {"discount_fallback": True}}
 """Settings of new experiments: a text that is too small for its discounts stops no run; others do not change."""
 
 MOST_HELD_OUT = 1000

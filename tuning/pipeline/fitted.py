@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from lscfg.settings import LARGEST
 from lscfg.tuning.evaluate import corpus_score, restored_bleu, restored_tokens
 from lscfg.tuning.pipeline.arguments import UNCHANGED
 from lscfg.tuning.pipeline.files import Bundle, TemporaryFolder, kept_journal
+from lscfg.turns import in_turn
 
 _RAW = TranslationOptions(raw=True, max_words=LARGEST)
 
@@ -34,7 +36,7 @@ class FittedTranslator:
     """
 
     def __init__(self, bundle: Bundle, journal: bytes = b""):
-        self.bundle = bundle
+        self.bundle, self._turn = bundle, threading.RLock()
         self._translator: Translator | None = None
         self._memory = TemporaryFolder()
         if journal:
@@ -67,6 +69,7 @@ class FittedTranslator:
         source, target = self.preparation().sides
         return source.side(), target.side()
 
+    @in_turn
     def translate(self, lines: Sequence[str], terms: Sequence[Term], details: bool) -> list[dict[str, Any]]:
         """The answers to lines as the HTTP service gives them, see docs/guides/serving.md, and their confidence.
 
@@ -85,6 +88,7 @@ class FittedTranslator:
             answers.append(answer | {"confidence": answer["details"].get("confidence")} if details else answer)
         return answers
 
+    @in_turn
     def translate_document(self, path: str, terms: Sequence[Term]) -> bytes:
         """The content of a file in which the texts are translated.
 
@@ -106,6 +110,7 @@ class FittedTranslator:
             found = restored_bleu(output, [references], restored_tokens(preparation.sides[1].language))[0]
         return min(100.0, found)  # of equal texts, sacrebleu's may be above 100 by a rounding error
 
+    @in_turn
     def correct(self, source: str, target: str) -> int:
         """Stores a correction, and returns its number.
 
@@ -117,6 +122,7 @@ class FittedTranslator:
         except BadSentenceError as error:
             raise InputError(str(error)) from error
 
+    @in_turn
     def undo(self, number: int) -> None:
         """Removes a correction.
 
