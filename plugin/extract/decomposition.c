@@ -39,8 +39,9 @@ static int add_node(builder *b, const span_pair span) {
   return LSCFG_OK;
 }
 
-/* Adds an edge to the last node, with room for this number of tails. */
+/* Adds an edge to the last node, with room for this number of tails, whose places are of 32 bits. */
 static int add_edge(builder *b, int32_t room) {
+  if (b->out->tails.size >= INT32_MAX - room) return LSCFG_ENOMEM;
   if (ARRAY_RESERVE(b->out->first_tail, 1) || ARRAY_RESERVE(b->out->tails, room + 1)) return LSCFG_ENOMEM;
   b->out->first_tail.data[b->out->first_tail.size++] = (int32_t)b->out->tails.size;
   return LSCFG_OK;
