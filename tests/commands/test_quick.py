@@ -114,6 +114,23 @@ def test_an_experiment_is_replaced_until_somebody_edits_it(here, capsys):
     assert "quick/experiment.toml:1: not valid UTF-8" in capsys.readouterr().err
 
 
+def test_a_translator_of_other_files_is_not_replaced(here, capsys):
+    """The default folder is the same for every text; more files of the same text continue it."""
+    [file], _, _ = messy.tatoeba(here)
+    other, more = here / "other.tsv", here / "more.tsv"
+    for copy in (other, more):
+        copy.write_bytes(file.read_bytes())
+    path = here / "quick" / "experiment.toml"
+    assert main(["quick", str(file), "--plan"]) == 0
+    before = path.read_bytes()
+    assert main(["quick", str(other), "--plan"]) == 1
+    error = capsys.readouterr().err
+    assert f"quick: contains a translator of '../{file.name}', which this one would replace; choose another" in error
+    assert path.read_bytes() == before
+    assert main(["quick", str(file), str(more), "--plan"]) == 0
+    assert main(["quick", str(more), "--plan"]) == 0
+
+
 @pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])
 def test_files_of_a_command_at_work_stay(here, capsys, monkeypatch, faked, words):
     [file], _, _ = messy.tatoeba(here)

@@ -19,7 +19,7 @@ from lscfg.bundle.pack import pack
 from lscfg.closing import Closing
 from lscfg.command_settings import GivenSettings
 from lscfg.commands import serve
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, quote
 from lscfg.extras import need
 from lscfg.io.arguments import InputFile, NamedFile, output_folder
 from lscfg.io.json_files import read_json
@@ -38,6 +38,7 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.serve.address import check_port, listen
 from lscfg.serve.rolling import RollingService
+from lscfg.settings_file import parse_toml
 from lscfg.tuning.commands import check_names
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import Overrides, read_experiment
@@ -360,10 +361,10 @@ def _hash(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes the experiment, also over an earlier one that nobody edited.
+    """Writes the experiment, also over an earlier one of the same text, or of a part of it, that nobody edited.
 
     Raises:
-        InputError: the file is another one.
+        InputError: the file is another one, or its translator learned from other files.
     """
     if path.exists():
         first, _, rest = decode_text(read_bytes(path), path).partition("\n")
@@ -373,8 +374,25 @@ def _write(path: Path, text: str) -> None:
                 " another folder with -o",
                 path,
             )
+        before, now = (_corpus_files(one, path) for one in (rest, text))
+        if not before & now:
+            raise InputError(
+                f"contains a translator of {quote(min(before))}, which this one would replace; choose another folder"
+                " with -o",
+                path.parent,
+            )
     with atomic_write(path) as file:
         file.write(text)
+
+
+def _corpus_files(text: str, path: Path) -> set[str]:
+    """The files of pairs in an experiment."""
+    named = parse_toml(text, path)["corpus"]
+    return {file for side in ("source", "target") for file in _listed(named.get(side, []))}
+
+
+def _listed(files: str | list[str]) -> list[str]:
+    return [files] if isinstance(files, str) else files
 
 
 def _best(folder: Path, experiment: Path) -> str:
