@@ -516,13 +516,20 @@ def _chosen_columns(
                 f"{given.options.columns}",
                 path,
             )
-    if len(named) == 2:
-        return tuple(named), "named by languages"
+    codes = {number: named_language(names[number]) for number in named}
+    first = {code: number for number, code in reversed(codes.items())}
+    if len(first) == 2:
+        evidence = "named by languages" if len(named) == 2 else "the first of each language that the header names"
+        return tuple(sorted(first.values())), evidence
     if roles[0] is not None and roles[1] is not None:
         return (roles[0], roles[1]), "named so"
     if len(texts) < 2:
         raise InputError(f"fewer than two columns are text; name two with {given.options.columns}", path)
-    pairs = [(_correlation(columns[one], columns[other]), one, other) for one, other in combinations(texts, 2)]
+    pairs = [
+        (_correlation(columns[one], columns[other]), one, other)
+        for one, other in combinations(texts, 2)
+        if len(texts) == 2 or one not in codes or codes[one] != codes.get(other)  # not a text and its correction
+    ]
     best = max(pairs)[0]
     chosen = next(pair for pair in pairs if pair[0] >= best - _CLOSE)
     evidence = "text" if len(pairs) == 1 else f"text, correlation of lengths {chosen[0]:.2f}"

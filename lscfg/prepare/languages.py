@@ -53,7 +53,7 @@ _RELATED = {
 """Languages that are not their relative, but follow its rules where they have none."""
 
 _NAMES = """
-ay:aymara
+ay:aymara,aimara
 ar:arabic,arabisch,arabe,العربية bg:bulgarian,български ca:catalan,català zh:chinese,chinesisch,chinois,中文,汉语,漢語
 cs:czech,tschechisch,čeština da:danish,dänisch,dansk nl:dutch,niederländisch,nederlands
 en:english,englisch,anglais,inglés,inglese,inglês,engels,英語,英语 et:estonian,eesti eu:basque,euskara
@@ -63,8 +63,9 @@ gn:guarani,guaraní,avañe'ẽ he:hebrew,hebräisch,עברית hi:hindi,हि�
 id:indonesian is:icelandic,íslenska it:italian,italienisch,italien,italiano ja:japanese,japanisch,japonais,日本語
 ko:korean,koreanisch,한국어 lv:latvian,latviešu lt:lithuanian,lietuvių nah:nahuatl,náhuatl no:norwegian,norwegisch,norsk
 fa:persian,farsi,فارسی pl:polish,polnisch,polski pt:portuguese,portugiesisch,português,portugués
-qu:quechua ro:romanian,rumänisch,română ru:russian,russisch,russe,ruso,русский sr:serbian,srpski,српски
-sk:slovak,slovenčina sl:slovenian,slovenščina es:spanish,spanisch,espagnol,español,spagnolo
+qu:quechua,kichwa,quichua,runasimi
+ro:romanian,rumänisch,română ru:russian,russisch,russe,ruso,русский sr:serbian,srpski,српски
+sk:slovak,slovenčina sl:slovenian,slovenščina es:spanish,spanisch,espagnol,español,spagnolo,castellano
 shp:shipibo,shipibo-konibo,shipibo-conibo sw:swahili,kiswahili
 sv:swedish,schwedisch,svenska ta:tamil th:thai,ไทย tr:turkish,türkisch,türkçe uk:ukrainian,українська ur:urdu,اردو
 vi:vietnamese,vietnamesisch yo:yoruba,yorùbá

@@ -335,3 +335,32 @@ def test_endings_of_one_name_are_languages(tmp_path, names, languages):
     found = guess([tmp_path / name for name in names], Given(), count=False).settings
     made = found["source_language"], found["target_language"]
     assert made == languages if languages else not {*made} & {"src", "tgt"}
+
+
+@pytest.mark.parametrize(
+    ("head", "columns", "languages"),
+    [
+        (["español", "shipibo", "shipibo (corregido)"], (1, 2), ("es", "shp")),
+        (["shipibo", "español", "shipibo (corregido)"], (1, 2), ("shp", "es")),
+        (["Castellano", "Shipibo-Konibo", "Comentario"], (1, 2), ("es", "shp")),
+        (["texto", "shipibo", "shipibo (corregido)"], (1, 2), None),
+    ],
+)
+def test_columns_of_one_language_are_no_pair(tmp_path, head, columns, languages):
+    """A column and its correction resemble each other more than a translation does."""
+    draw, rows = random.Random(1), [head]
+    for k in range(80):
+        text = " ".join(draw.choice(["nokon", "jawen", "ochiti", "rao", "piai"]) for _ in range(draw.randint(3, 9)))
+        spanish = " ".join(draw.choice(["el", "perro", "come", "mucho", "pan"]) for _ in range(draw.randint(3, 9)))
+        others = [
+            text if "shipibo" in name.lower() else spanish if name != "Comentario" else f"nota {k}" for name in head
+        ]
+        rows.append([cell + ("" if number < 2 else " ra") for number, cell in enumerate(others)])
+    with open(tmp_path / "t.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    found = guess([tmp_path / "t.csv"], Given(), count=False)
+    assert (found.settings["source_column"], found.settings["target_column"]) == columns
+    assert found.settings["header"]
+    if languages:
+        assert (found.settings["source_language"], found.settings["target_language"]) == languages
+        assert not any("both sides" in warning for warning in found.warnings)
