@@ -67,7 +67,7 @@ def main() -> None:
         _, full, _ = pruned(args.model, args.targets, Path(folder) / "full")
         seconds, marginals, features = analyse(full, lines, args.repeats)
         chosen = [values > 1e-3 for values in marginals]
-        norm = np.linalg.norm(Parameters.load(full).tensors[2].reshape(-1, Model(full).rank ** 3), axis=1)
+        norm = np.linalg.norm(np.asarray(Parameters.load(full).tensors[2]).reshape(-1, Model(full).rank ** 3), axis=1)
         size = os.path.getsize(full) / 1e6
         run = runs.Run(args)
         columns = ["at most", "components", "tensors", "by norm", "marginals", "ln P(e\\|f)"]

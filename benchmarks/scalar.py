@@ -37,7 +37,7 @@ def log_weights(forest: Forest, grammar: Grammar, parameters: Parameters) -> np.
     """Of each application: its rule's parameter, and the root's for each independent tree below a glue rule."""
     by_rule = np.zeros(len(grammar) + 5)
     for k in range(3):
-        by_rule[np.nonzero(parameters.rules.arity == k)[0]] = parameters.tensors[k].reshape(-1)
+        by_rule[np.nonzero(parameters.rules.arity == k)[0]] = np.asarray(parameters.tensors[k]).reshape(-1)
     by_rule[len(grammar) : len(grammar) + 2] = 1
     by_rule[len(grammar) + PASS] = parameters.unk[0]
     is_tree = (forest.edge_tail >= 0) & (forest.node_cat[forest.edge_tail] == X)

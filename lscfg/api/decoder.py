@@ -120,7 +120,9 @@ class Decoder(Closing):
             TypeError: an argument has another type.
         """
         k = None if k is None else int(check_number(k, "k", 1))
-        translated = self._translated(lines, 1 if k is None else k, xml_input, grammar)
+        # the caller's iterables may take time, or wait for another thread
+        given = check_lines(lines, "lines"), check_lines(grammar, "grammar")
+        translated = self._translated(*given, 1 if k is None else k, xml_input)
         found = [self._typed.hypotheses(one) for one in translated]
         return [best[0].text for best in found] if k is None else found
 
@@ -139,7 +141,8 @@ class Decoder(Closing):
             InputError: as of ``translate``.
             TypeError: an argument has another type.
         """
-        found = self._translated(lines, 1, xml_input, grammar, details=True, derivations=True)
+        given = check_lines(lines, "lines"), check_lines(grammar, "grammar")
+        found = self._translated(*given, 1, xml_input, details=True, derivations=True)
         confidence = confidence_of(self.config, self.weights)
         return found if confidence is None else [confidence.judged(one) for one in found]
 
@@ -163,14 +166,13 @@ class Decoder(Closing):
     @in_turn
     def _translated(
         self,
-        lines: Iterable[str],
+        sentences: list[str],
+        rules: list[str],
         k: int,
         xml_input: str | None,
-        grammar: Iterable[str],
         details: bool = False,
         derivations: bool = False,
     ) -> list[Translated]:
-        sentences, rules = check_lines(lines, "lines"), check_lines(grammar, "grammar")
         given_words(rules, "grammar", self._decoder.grammar if rules else None)
         if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:
             raise InputError(f"xml_input must be one of {', '.join(MODES)}, not {quote(xml_input)}")

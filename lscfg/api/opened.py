@@ -90,7 +90,7 @@ def reopened(kind: Callable[..., Any], contents: Mapping[str, tuple[FileState, s
         if state != found and _hash(path, state) != sha256:
             raise InputError("has changed since the object was pickled; open the file and pickle again", path)
     made = kind(*arguments)
-    if others := made._files.paths ^ contents.keys():
+    if others := {*map(os.path.realpath, made._files.paths)} ^ {*map(os.path.realpath, contents)}:
         raise InputError("is named here, but not where the object was pickled, or conversely", min(others))
     return made
 

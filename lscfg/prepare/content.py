@@ -218,12 +218,13 @@ def _is_quoted(lines: Sequence[str]) -> bool:
 
 
 def _quotes_join_lines(lines: Sequence[str], columns: int) -> bool:
-    """True if some cells contain line ends or tabs: read as fields in quotes, all rows have the columns, and else not.
+    """True if some cells contain line ends or tabs: most wrong rows become right if they are read as fields in quotes.
 
     Args:
         lines: the beginning of the file, which may end inside a cell.
     """
-    if all(line.count("\t") == columns - 1 for line in lines if line.strip()):
+    wrong_lines = sum(line.count("\t") != columns - 1 for line in lines if line.strip())
+    if not wrong_lines:
         return False
     reader, rows = csv.reader([f"{line}\n" for line in lines], delimiter="\t", strict=True), list[list[str]]()
     try:
@@ -233,4 +234,5 @@ def _quotes_join_lines(lines: Sequence[str], columns: int) -> bool:
         if reader.line_num < len(lines):
             return False
     joined = any("\n" in field or "\t" in field for row in rows for field in row)
-    return joined and sum(len(row) != columns for row in rows) <= BAD * len(rows)
+    wrong = sum(len(row) != columns for row in rows)
+    return joined and wrong <= BAD * len(rows) and 2 * wrong <= wrong_lines

@@ -530,6 +530,7 @@ def _chosen_columns(
         for one, other in combinations(texts, 2)
         if len(texts) == 2 or one not in codes or codes[one] != codes.get(other)  # not a text and its correction
     ]
+    pairs = pairs or [(0.0, texts[0], texts[1])]  # all of one language
     best = max(pairs)[0]
     chosen = next(pair for pair in pairs if pair[0] >= best - _CLOSE)
     evidence = "text" if len(pairs) == 1 else f"text, correlation of lengths {chosen[0]:.2f}"
@@ -660,6 +661,15 @@ def _languages(
     return languages[0], languages[1]
 
 
+# fmt: off
+_OTHER_ENDINGS = frozenset((
+    "txt", "text", "raw", "tok", "norm", "clean", "bpe", "seg", "low", "src", "tgt", "trg", "ref", "hyp", "out", "new",
+    "old", "dat", "bak", "log", "doc", "csv", "tsv",
+))
+# fmt: on
+"""Endings of texts that are no languages, though three letters might be a code."""
+
+
 def _of_names(files: Sequence[Path]) -> tuple[str, str]:
     """The languages in names of files: one in each of two names, or two next to each other in one name."""
     parts = [re.split(r"[^\w]+|_", path.name) for path in files]
@@ -670,7 +680,8 @@ def _of_names(files: Sequence[Path]) -> tuple[str, str]:
     endings = file_ending(files[0]), file_ending(files[1])
     stems = {path.name.lower().rpartition(f".{ending}")[0] for path, ending in zip(files, endings, strict=True)}
     # names of one text: next to a known language, a code may be one that only ISO 639-3 lists, such as shp
-    if len(stems) == 1 and endings[0] != endings[1] and any(map(_code, endings)) and not any(map(code_fault, endings)):
+    known = any(map(_code, endings)) and not _OTHER_ENDINGS.intersection(endings)
+    if len(stems) == 1 and endings[0] != endings[1] and known and not any(map(code_fault, endings)):
         return endings
     own = [[code for code in mine if code and code not in others] for mine, others in (codes, tuple(reversed(codes)))]
     return (own[0][-1], own[1][-1]) if all(own) else ("", "")

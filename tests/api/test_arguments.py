@@ -233,6 +233,9 @@ def test_a_copy_finds_the_same_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "one")
     kept = pickle.dumps(lscfg.Decoder("../ini/cdec.ini", {"F": 1.0}))
     assert pickle.loads(kept).translate(["das"]) == ["one"]
+    (tmp_path / "link").symlink_to(tmp_path / "one")
+    monkeypatch.chdir(tmp_path / "link")  # another way to the same files
+    assert pickle.loads(kept).translate(["das"]) == ["one"]
     monkeypatch.chdir(tmp_path / "other")
     with pytest.raises(InputError, match="grammar: is named here, but not where the object was pickled"):
         pickle.loads(kept)

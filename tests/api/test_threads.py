@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -65,3 +66,18 @@ def test_all_methods_that_use_the_kernel_take_turns(decoder):
             assert not done.wait(0.05)
         thread.join()
         assert done.is_set()
+
+
+def test_lines_may_come_from_another_thread_that_translates(decoder):
+    """A lazy iterable is read before the turn, so its source may use the decoder."""
+    found: queue.Queue[str | None] = queue.Queue()
+
+    def fill() -> None:
+        for k in range(3):
+            found.put(decoder.translate([f"f{k}"])[0])
+        found.put(None)
+
+    with ThreadPoolExecutor(2) as threads:
+        lazy = threads.submit(lambda: decoder.translate(iter(found.get, None)))
+        threads.submit(fill).result(timeout=20)
+        assert lazy.result(timeout=20) == ["e0", "e1", "e2"]

@@ -125,10 +125,12 @@ def test_a_translator_of_other_files_is_not_replaced(here, capsys):
     before = path.read_bytes()
     assert main(["quick", str(other), "--plan"]) == 1
     error = capsys.readouterr().err
-    assert f"quick: contains a translator of '../{file.name}', which this one would replace; choose another" in error
+    assert f"quick: contains a translator of '{file.name}', which this one would replace; choose another" in error
     assert path.read_bytes() == before
     assert main(["quick", str(file), str(more), "--plan"]) == 0
     assert main(["quick", str(more), "--plan"]) == 0
+    (here / "link").symlink_to(".")
+    assert main(["quick", f"link/{more.name}", "--plan"]) == 0
 
 
 @pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])

@@ -324,6 +324,7 @@ def test_tabs_in_quoted_cells_are_no_columns(tmp_path):
         (("w.es.gz", "w.nah.gz"), ("es", "nah")),
         (("a.src", "a.tgt"), None),
         (("es.src", "shp.tgt"), None),
+        *((("w.es", f"w.{ending}"), None) for ending in ("txt", "raw", "tok", "tgt", "ref")),
     ],
 )
 def test_endings_of_one_name_are_languages(tmp_path, names, languages):
@@ -334,7 +335,7 @@ def test_endings_of_one_name_are_languages(tmp_path, names, languages):
         (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     found = guess([tmp_path / name for name in names], Given(), count=False).settings
     made = found["source_language"], found["target_language"]
-    assert made == languages if languages else not {*made} & {"src", "tgt"}
+    assert made == languages if languages else not {*made} & {"src", "tgt", "txt", "raw", "tok", "ref"}
 
 
 @pytest.mark.parametrize(
@@ -344,6 +345,7 @@ def test_endings_of_one_name_are_languages(tmp_path, names, languages):
         (["shipibo", "español", "shipibo (corregido)"], (1, 2), ("shp", "es")),
         (["Castellano", "Shipibo-Konibo", "Comentario"], (1, 2), ("es", "shp")),
         (["texto", "shipibo", "shipibo (corregido)"], (1, 2), None),
+        (["shipibo", "shipibo (1)", "shipibo (corregido)"], (1, 2), None),
     ],
 )
 def test_columns_of_one_language_are_no_pair(tmp_path, head, columns, languages):
@@ -364,3 +366,11 @@ def test_columns_of_one_language_are_no_pair(tmp_path, head, columns, languages)
     if languages:
         assert (found.settings["source_language"], found.settings["target_language"]) == languages
         assert not any("both sides" in warning for warning in found.warnings)
+
+
+def test_a_quotation_over_two_lines_joins_none(tmp_path):
+    """One line with a third column is no reason to read quotes, which would join two pairs and mend nothing."""
+    lines = [f"uno {k}\tdos {k}" for k in range(400)]
+    lines[100], lines[101], lines[200] = '"Dijo:\tiquish', 'ven"\tjowe', "uno\tdos\tnota"
+    (tmp_path / "t.tsv").write_text("\n".join(lines) + "\n")
+    assert find_format([FileBeginning.of(tmp_path / "t.tsv")], None).value == "tsv"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import shlex
 import shutil
 import socket
@@ -376,9 +377,9 @@ def _write(path: Path, text: str) -> None:
             )
         before, now = (_corpus_files(one, path) for one in (rest, text))
         if not before & now:
+            other = quote(os.path.relpath(min(before)))
             raise InputError(
-                f"contains a translator of {quote(min(before))}, which this one would replace; choose another folder"
-                " with -o",
+                f"contains a translator of {other}, which this one would replace; choose another folder with -o",
                 path.parent,
             )
     with atomic_write(path) as file:
@@ -386,9 +387,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _corpus_files(text: str, path: Path) -> set[str]:
-    """The files of pairs in an experiment."""
+    """The files of pairs in an experiment, without links."""
     named = parse_toml(text, path)["corpus"]
-    return {file for side in ("source", "target") for file in _listed(named.get(side, []))}
+    files = [file for side in ("source", "target") for file in _listed(named.get(side, []))]
+    return {os.path.realpath(path.parent / file) for file in files}
 
 
 def _listed(files: str | list[str]) -> list[str]:
