@@ -120,9 +120,7 @@ class Decoder(Closing):
             TypeError: an argument has another type.
         """
         k = None if k is None else int(check_number(k, "k", 1))
-        # the caller's iterables may take time, or wait for another thread
-        given = check_lines(lines, "lines"), check_lines(grammar, "grammar")
-        translated = self._translated(*given, 1 if k is None else k, xml_input)
+        translated = self._translated(lines, 1 if k is None else k, xml_input, grammar)
         found = [self._typed.hypotheses(one) for one in translated]
         return [best[0].text for best in found] if k is None else found
 
@@ -141,8 +139,7 @@ class Decoder(Closing):
             InputError: as of ``translate``.
             TypeError: an argument has another type.
         """
-        given = check_lines(lines, "lines"), check_lines(grammar, "grammar")
-        found = self._translated(*given, 1, xml_input, details=True, derivations=True)
+        found = self._translated(lines, 1, xml_input, grammar, details=True, derivations=True)
         confidence = confidence_of(self.config, self.weights)
         return found if confidence is None else [confidence.judged(one) for one in found]
 
@@ -163,15 +160,22 @@ class Decoder(Closing):
                 raise InputError(fault, name)
         return self._decoder.why_not(*texts, self.weights)
 
-    @in_turn
     def _translated(
         self,
-        sentences: list[str],
-        rules: list[str],
+        lines: Iterable[str],
         k: int,
         xml_input: str | None,
+        grammar: Iterable[str],
         details: bool = False,
         derivations: bool = False,
+    ) -> list[Translated]:
+        # before the turn: the caller's iterables may take time, or wait for another thread
+        sentences, rules = check_lines(lines, "lines"), check_lines(grammar, "grammar")
+        with self._turn:
+            return self._translated_lines(sentences, rules, k, xml_input, details, derivations)
+
+    def _translated_lines(
+        self, sentences: list[str], rules: list[str], k: int, xml_input: str | None, details: bool, derivations: bool
     ) -> list[Translated]:
         given_words(rules, "grammar", self._decoder.grammar if rules else None)
         if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:

@@ -40,6 +40,7 @@ from lscfg.io.tensors import Blocks
 from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, Weights
 from lscfg.log import info, warning
 from lscfg.model.parameters import Estimate, blocks_of, rounded
+from lscfg.model.shared import sums_by_state
 from lscfg.settings import Declared, setting
 
 # Smoothing is on by default: without it the likelihood of held-out ja-en trees is lower at every m and falls after ten
@@ -67,7 +68,7 @@ BLOCK = 1 << 20
 """Parameter values computed at a time while the model is written."""
 
 VALUES = 1 << 29
-"""Most values of tensors of separate rules, 4 GiB; EM keeps them twice."""
+"""Most values of all tensors, 4 GiB; EM keeps them twice."""
 
 DEAD = 1e-60
 """A state with less than this fraction of a token is dropped."""
@@ -736,7 +737,7 @@ def _fingerprint(d: Derivations, settings: Iterations, initial: str, limit: floa
 
 def totals_by_state(tensors: list[np.ndarray]) -> list[np.ndarray]:
     """Sums over the states below, by arity, float64 [rows, m]."""
-    return [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in tensors]
+    return [*map(sums_by_state, tensors)]
 
 
 def _distributions(counts: np.ndarray) -> np.ndarray:

@@ -87,7 +87,7 @@ class Parameters:
     """
 
     rules: RuleTable
-    tensors: tuple[Tensors, Tensors, Tensors]
+    tensors: tuple[np.ndarray, Tensors, Tensors]
     root: np.ndarray
     unk: np.ndarray
     about: dict[str, Any] = field(default_factory=dict)
@@ -206,7 +206,7 @@ class Parameters:
                     raise ValueError(f"it has {sizes['rules2']} tensors of arity 2, but other rules")
                 arrays["C2"] = full_tensors(arrays["C2.components"], arrays["C2.factors"])
             found = [shared[name] if name in shared else arrays[name] for name in FULL]
-            parameters: tuple[Tensors, Tensors, Tensors] = (arrays["C0"], found[0], found[1])
+            parameters: tuple[np.ndarray, Tensors, Tensors] = (arrays["C0"], found[0], found[1])
             if len({tensor.dtype for tensor in parameters}) > 1:
                 raise ValueError("its tensors are of two types")
             parts = (arrays["CS"], arrays["unk"], about, one, context, boundary, neural, orientation)
@@ -360,11 +360,7 @@ def save_sparse(
     about: dict[str, Any],
 ) -> None:
     """Writes a model file with sparse tensors (docs/reference/formats.md) of one and of two nonterminals."""
-    values = {
-        "C0": rounded(np.asarray(parameters.tensors[0]), np.dtype(np.float32)),
-        **one.arrays("C1"),
-        **two.arrays("C2"),
-    }
+    values = {"C0": rounded(parameters.tensors[0], np.dtype(np.float32)), **one.arrays("C1"), **two.arrays("C2")}
     _save(path, parameters, values, about)
 
 

@@ -679,10 +679,9 @@ def _of_names(files: Sequence[Path]) -> tuple[str, str]:
         return next(((one, other) for one, other in pairs if one and other and one != other), ("", ""))
     endings = file_ending(files[0]), file_ending(files[1])
     stems = {path.name.lower().rpartition(f".{ending}")[0] for path, ending in zip(files, endings, strict=True)}
-    # names of one text: next to a known language, a code may be one that only ISO 639-3 lists, such as shp
-    known = any(map(_code, endings)) and not _OTHER_ENDINGS.intersection(endings)
-    if len(stems) == 1 and endings[0] != endings[1] and known and not any(map(code_fault, endings)):
-        return endings
+    one, other = named_languages(endings)
+    if len(stems) == 1 and one and other and one != other and not _OTHER_ENDINGS.intersection(endings):
+        return one, other
     own = [[code for code in mine if code and code not in others] for mine, others in (codes, tuple(reversed(codes)))]
     return (own[0][-1], own[1][-1]) if all(own) else ("", "")
 

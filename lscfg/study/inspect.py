@@ -138,7 +138,7 @@ def _is_oov(parameters: Parameters, arity: int) -> np.ndarray:
     """bool [rules of the arity]: True for rules with the tensor of the OOV rule of their category."""
     if arity > 0:
         return np.zeros(len(parameters.tensors[arity]), bool)
-    tensor = np.asarray(parameters.tensors[0])
+    tensor = parameters.tensors[0]
     # a file stores rules in its own precision, and the OOV rule in double
     unknown = np.atleast_2d(parameters.unk)[parameters.rules.category[: len(tensor)]]
     return np.asarray((tensor == unknown.astype(tensor.dtype)).all(axis=1))
@@ -282,7 +282,7 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
 
 def _directions(parameters: Parameters, n_rules: int) -> str:
     """For each latent dimension, the rules without nonterminals at both of its ends."""
-    flat = np.asarray(parameters.tensors[0])
+    flat = parameters.tensors[0]
     norm = np.linalg.norm(flat, axis=1)
     weight = np.where(_is_oov(parameters, 0) | (norm <= NOISE * norm.max(initial=0)), 0, norm)
     seen = np.argsort(-weight, kind="stable")[: min(HEAVIEST, int((weight > 0).sum()))]

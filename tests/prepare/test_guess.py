@@ -328,7 +328,7 @@ def test_tabs_in_quoted_cells_are_no_columns(tmp_path):
     ],
 )
 def test_endings_of_one_name_are_languages(tmp_path, names, languages):
-    """A code that no detector covers counts beside a known one; endings without any language are no codes."""
+    """A code that only ISO 639-3 lists counts next to a known code, and nowhere else."""
     texts = [[f"el perro número {k} come" for k in range(60)], [f"nokon ochiti {k} piai" for k in range(60)]]
     for name, lines in zip(names, texts, strict=True):
         data = "".join(f"{line}\n" for line in lines).encode()

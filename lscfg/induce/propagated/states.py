@@ -87,11 +87,11 @@ def with_states(
         plain = np.array([rule.probability for rule in new])
         values = taken * float(model.one.unk[0]) * plain / plain.sum()
         one = OneState(np.insert(model.one.rules, first, values), model.one.unk * (1 - taken))
-    zero = np.concatenate([np.asarray(model.tensors[0]), added.astype(model.tensors[0].dtype)])
+    zero = np.concatenate([model.tensors[0], added.astype(model.tensors[0].dtype)])
     return dataclasses.replace(
         model,
         rules=_with_rules(model.rules, new, first),
-        tensors=(zero, model.tensors[1], model.tensors[2]),
+        tensors=(zero, *model.tensors[1:]),
         unk=model.unk - added.sum(0),
         one=one,
         context=_with_context(model.context, new) if model.context else None,
@@ -109,7 +109,7 @@ def _phrase_states(
 ) -> Mapping[tuple[str, ...], np.ndarray]:
     """p(state | phrase) of some source phrases, float64 [m] each."""
     of_source: dict[tuple[str, ...], np.ndarray] = {}
-    for rule, values in enumerate(np.asarray(model.tensors[0], np.float64)):
+    for rule, values in enumerate(model.tensors[0].astype(float)):
         source = _sides(model.rules, rule)[0]
         of_source[source] = of_source.get(source, 0) + values * share
     texts = [tuple(text.split()) for text in phrases.source.phrases.texts(phrases.words)]
