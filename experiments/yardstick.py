@@ -3,7 +3,8 @@
 python experiments/yardstick.py DIR/test2016.en HIERO=hiero.out NEURAL=neural.out --against HIERO NEURAL prints columns
 and a row for each system: BLEU of the tokens, BLEU with the tokeniser 13a, chrF++, TER, p of approximate randomisation
 for BLEU of the tokens, and the first digits of the output's SHA-256. Signatures go to standard error. --reference names
-further references.
+further references. With several outputs of each system, NAME=run1.out,run2.out, scores are means, a column has the
+standard deviation of BLEU, and p concerns all outputs together.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +31,7 @@ METRICS = {
 
 
 def rows(
-    outputs: Mapping[str, Sequence[str]],
+    outputs: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[Sequence[str]],
     against: Sequence[str],
     trials: int = 10000,
@@ -37,7 +39,7 @@ def rows(
     """Scores of systems.
 
     Args:
-        outputs: lines by system.
+        outputs: lines of each run by system; all systems have equally many runs.
         references: lines of each reference.
         against: systems to test the others against.
         trials: of the randomisation.
@@ -46,18 +48,23 @@ def rows(
         the columns, then a row for each system.
 
     Raises:
-        InputError: an output has another number of lines than a reference, or an unknown system to test against.
+        InputError: numbers of runs or of lines differ, or an unknown system to test against.
     """
-    runs = {name: [lines] for name, lines in outputs.items()}
-    tested = evaluate(runs, references, against=against, samples=1, trials=trials)
-    found: list[list[str | float | None]] = [["system", *METRICS, *(f"p against {name}" for name in against), "output"]]
+    tested = evaluate(outputs, references, against=against, samples=1, trials=trials)
+    several = max(map(len, outputs.values())) > 1
+    columns = ["system", *METRICS, *(f"p against {name}" for name in against), "output"]
+    if several:
+        columns.insert(2, "deviation")
+    found: list[list[str | float | None]] = [[*columns]]
     for system in tested.systems:
-        lines, p = outputs[system.name], system.metrics["BLEU"].p_against
-        scores = [round(metric.corpus_score(lines, references).score, 2) for metric in METRICS.values()]
-        digest = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()[:12]
-        found.append(
-            [system.name, *scores, *(None if p[name] is None else round(p[name], 4) for name in against), digest]
-        )
+        runs, p = outputs[system.name], system.metrics["BLEU"].p_against
+        scores = [[metric.corpus_score(lines, references).score for lines in runs] for metric in METRICS.values()]
+        means = [round(statistics.fmean(values), 2) for values in scores]
+        if several:
+            means.insert(1, round(statistics.stdev(scores[0]), 2))
+        tests = [None if p[name] is None else round(p[name], 4) for name in against]
+        digests = (hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()[:12] for lines in runs)
+        found.append([system.name, *means, *tests, " ".join(digests)])
     return found
 
 
@@ -72,14 +79,14 @@ def main() -> None:
     parser.add_argument(
         "--reference", dest="more", type=Path, metavar="FILE", action="append", default=[], help="further reference"
     )
-    parser.add_argument("outputs", metavar="NAME=FILE", nargs="+", help="tokenised translations")
+    parser.add_argument("outputs", metavar="NAME=FILE[,FILE]", nargs="+", help="tokenised translations")
     parser.add_argument("--against", metavar="NAME", nargs="*", default=[], help="systems to test the others against")
     parser.add_argument("--trials", type=int, default=10000, help="trials of the randomisation (default: 10000)")
     args = parser.parse_args()
     named = [one.split("=", 1) for one in args.outputs]
     if wrong := [one[0] for one in named if len(one) == 1]:
         parser.error(f"{wrong[0]}: give NAME=FILE")
-    outputs = {name: read_lines(path) for name, path in named}
+    outputs = {name: [read_lines(path) for path in paths.split(",")] for name, paths in named}
     references = [read_lines(path) for path in (args.reference, *args.more)]
     for row in rows(outputs, references, args.against, args.trials):
         print(json.dumps(row, ensure_ascii=False))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import statistics
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -62,12 +63,29 @@ def test_rows_with_two_references(tmp_path, monkeypatch, capsys):
     assert "BLEU: nrefs:2|" in err
 
 
+def test_rows_of_several_runs_are_means(tmp_path, monkeypatch, capsys):
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    systems = [f"mixed={good},{bad},{bad}", f"good={good},{good},{good}"]
+    run(tmp_path, monkeypatch, *systems, "--against", "mixed", "--trials", "999")
+    columns, mixed, same = map(json.loads, capsys.readouterr().out.splitlines())
+    assert columns == ["system", "BLEU", "deviation", "BLEU 13a", "chrF++", "TER", "p against mixed", "output"]
+    scores = [
+        sacrebleu.corpus_bleu(lines, [REFERENCE], tokenize="none", force=True).score for lines in (GOOD, BAD, BAD)
+    ]
+    assert mixed[1:3] == [round(statistics.mean(scores), 2), round(statistics.stdev(scores), 2)]
+    assert same[2] == 0.0 and 0 < same[6] < 0.05 and mixed[6] is None
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in (good, bad, bad)]
+    assert mixed[7] == " ".join(hashes)
+
+
 def test_errors_name_the_system(tmp_path, monkeypatch, capsys):
     (tmp_path / "short").write_text("a\n")
     with pytest.raises(InputError, match="system short has 1 line, the references have 20"):
         run(tmp_path, monkeypatch, f"short={tmp_path / 'short'}")
     with pytest.raises(InputError, match="baseline better is not among the systems: good"):
         run(tmp_path, monkeypatch, f"good={tmp_path / 'good'}", "--against", "better")
+    with pytest.raises(InputError, match="runs"):
+        run(tmp_path, monkeypatch, f"one={tmp_path / 'good'}", f"two={tmp_path / 'good'},{tmp_path / 'bad'}")
     with pytest.raises(SystemExit):
         run(tmp_path, monkeypatch, "good")
     assert "good: give NAME=FILE" in capsys.readouterr().err
