@@ -119,11 +119,10 @@ def read_xliff(data: bytes) -> Document:
         raise DocumentError("the root element is not xliff; the file must be XLIFF 1.2 or 2.x")
     parts: list[str | Unit] = []
     begin = 0
-    for source, flows, place, end, opening in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
-        name = re.split(r"[\s/>]", opening.strip()[1:])[0]
-        unit = unit_of([*_runs(source.children, data)], flows=flows)
-        parts += [data[begin:place].decode(), opening, *unit, f"</{name}>"]
-        begin = end
+    for gap in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
+        unit = unit_of([*_runs(gap.source.children, data)], flows=gap.flows)
+        parts += [data[begin : gap.begin].decode(), gap.before, *unit, gap.after]
+        begin = gap.end
     return Document((*parts, data[begin:].decode()), escape_text, mark=mark)
 
 
@@ -142,35 +141,96 @@ def languages(data: bytes) -> tuple[str, str]:
     return old if any(old) else (root.attributes.get("srcLang", ""), root.attributes.get("trgLang", ""))
 
 
-def _gaps(
-    node: _Node, data: bytes, old: bool, translate: bool = True, flows: bool = True
-) -> Iterator[tuple[_Node, bool, int, int, str]]:
-    """Sources without a translation, the bytes that their targets replace, and the start tags of the targets.
+@dataclass
+class _Gap:
+    """A source without a translation, and the bytes that its translation replaces, with `before` and `after` around it.
 
-    The second value is True if line ends are blanks, which they are unless ``xml:space="preserve"`` makes them part of
-    the text.
+    Attributes:
+        source: element whose content is translated.
+        flows: True if line ends are blanks, which they are unless ``xml:space="preserve"`` makes them part of the text.
     """
+
+    source: _Node
+    flows: bool
+    begin: int
+    end: int
+    before: str
+    after: str
+
+
+def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bool = True) -> Iterator[_Gap]:
+    """Gaps of a document in their order."""
     flows = _flows(node, flows)
     translate = {"no": False, "yes": True}.get(node.attributes.get("translate", ""), translate)
-    if node.name in ("trans-unit", "segment"):
-        source, target = node.child("source"), node.child("target")
-        if source is None or not translate or not _has_text(source):
-            return
-        flows = _flows(source, flows)
-        if target is None:
-            after = node.child("seg-source") or source
-            blanks = data[node.inner : source.begin].decode()
-            indent = blanks if not blanks.strip() else ""
-            prefix = data[source.begin : source.inner].decode().partition("source")[0]  # with its namespace
-            opening = f"{prefix}target>"
-            yield source, flows, after.end, after.end, indent + (_for_review(opening) if old else opening)
-        elif not _has_text(target) and not any(child.text is None for child in target.children):
-            opening = data[target.begin : target.inner].decode()
-            opening = opening.removesuffix("/>").rstrip() + ">" * opening.endswith("/>")
-            yield source, flows, target.begin, target.end, _for_review(opening) if old else opening
+    if node.name not in ("trans-unit", "segment"):
+        for child in node.children:
+            yield from _gaps(child, data, old, translate, flows)
         return
+    source, target = node.child("source"), node.child("target")
+    if source is None or not translate or not _has_text(source):
+        return
+    flows, segmented = _flows(source, flows), node.child("seg-source")
+    parts = [part for part in _parts(segmented) if _has_text(part)] if segmented else []
+    if target is None:
+        after = segmented or source
+        blanks = data[node.inner : source.begin].decode()
+        prefix = data[source.begin : source.inner].decode().partition("source")[0]  # with its namespace
+        before, begin, end = blanks if not blanks.strip() else "", after.end, after.end
+        opening = f"{prefix}target>"
+    else:
+        before, begin, end = "", target.begin, target.end
+        opening = _opening(target, data)
+    before += _for_review(opening) if old else opening
+    after = f"</{_name(opening)}>"
+    if target is not None and any(child.text is None for child in target.children):
+        sources = {part.attributes["mid"]: part for part in parts if "mid" in part.attributes}
+        empty = [(part, sources.get(part.attributes.get("mid", ""))) for part in _parts(target) if not _has_text(part)]
+        filled = [(part, own) for part, own in empty if own]
+        yield from _filled(target, filled, data, flows, _Gap(source, flows, begin, end, before, after))
+    elif target is None or not _has_text(target):
+        whole = _Gap(source, flows, begin, end, before, after)
+        filled = [(part, part) for part in parts]
+        yield from _filled(segmented, filled, data, flows, whole) if segmented and parts else [whole]
+
+
+def _parts(node: _Node) -> Iterator[_Node]:
+    """Segments that a tool marked inside ``seg-source`` or ``target`` of XLIFF 1.2."""
     for child in node.children:
-        yield from _gaps(child, data, old, translate, flows)
+        if child.name == "mrk" and child.attributes.get("mtype") == "seg":
+            yield child
+        else:
+            yield from _parts(child)
+
+
+def _filled(
+    frame: _Node, filled: Sequence[tuple[_Node, _Node]], data: bytes, flows: bool, whole: _Gap
+) -> Iterator[_Gap]:
+    """Gaps of the segments of a unit, in a target with the markup and the texts that the frame has between them.
+
+    Args:
+        filled: segments of the frame, and the sources of their translations.
+        whole: gap of the unit.
+    """
+    before, place = whole.before, frame.inner
+    for number, (part, source) in enumerate(filled, 1):
+        opening = _opening(part, data)
+        before += data[place : part.begin].decode() + opening
+        after, place = f"</{_name(opening)}>", part.end
+        if number == len(filled):
+            after += data[place : frame.closing].decode() + whole.after
+        yield _Gap(source, _flows(source, flows), whole.begin if number == 1 else whole.end, whole.end, before, after)
+        before = ""
+
+
+def _opening(node: _Node, data: bytes) -> str:
+    """The start tag of an element, also of one that has no end tag."""
+    opening = data[node.begin : node.inner].decode()
+    return opening.removesuffix("/>").rstrip() + ">" * opening.endswith("/>")
+
+
+def _name(opening: str) -> str:
+    """The name in a start tag, with its prefix."""
+    return re.split(r"[\s/>]", opening.strip()[1:])[0]
 
 
 def _flows(node: _Node, flows: bool) -> bool:

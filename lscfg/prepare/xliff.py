@@ -22,16 +22,20 @@ UNFINISHED = frozenset(("new", "needs-translation", "initial"))
 """States of a target that no person or program has translated yet."""
 
 
+SKIPPED = frozenset(("alt-trans", "matches", "ignorable"))
+"""Elements without segments of the text."""
+
+
 class Xliff(TextReader[Declared]):
     """Files of translation tools."""
 
     HELP = "files of translation tools (XLIFF 1.2 and 2.x)"
-    VERSION = 1
+    VERSION = 2
     Settings = Declared
     ENDINGS = ("xlf", "mxliff", "mqxliff")
 
     def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
-        """Reads units (1.2) and segments (2.x); one without a target, or whose state is new, has a fault.
+        """Reads segments, also those marked in a unit of 1.2; one without a target, or in a new state, has a fault.
 
         Proposals of ``alt-trans`` are left out, and so is markup within a segment, but the text that it encloses is
         kept.
@@ -74,6 +78,10 @@ class _Segments(XmlStream):
         """Source and target language of the file."""
         self.texts: dict[str, list[str]] = {}
         """Parts of the source and the target of the unit."""
+        self.segments: dict[str, dict[str, list[str]]] = {}
+        """By side, parts of the marked segments of the unit, by their mid."""
+        self.marks: list[str | None] = []
+        """The mid of each open element mrk, None if it marks no segment."""
         self.side, self.state = "", ""
         self.line = self.skipped = self.codes = 0
 
@@ -82,15 +90,18 @@ class _Segments(XmlStream):
             for number, keys in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
                 self.own[number] = next((attributes[key] for key in keys if key in attributes), self.own[number])
         elif name in ("trans-unit", "segment"):
-            self.texts, self.state, self.line = {}, attributes.get("state", ""), self.parser.CurrentLineNumber
-        elif name in ("alt-trans", "seg-source", "matches", "ignorable"):
+            self.texts, self.segments, self.marks = {}, {}, []
+            self.state, self.line = attributes.get("state", ""), self.parser.CurrentLineNumber
+        elif name in SKIPPED:
             self.skipped += 1
         elif self.side:
             self.codes += name in CODES
+            if name == "mrk":
+                self.marks.append(attributes.get("mid") if attributes.get("mtype") == "seg" else None)
             kind = attributes.get("ctype") or attributes.get("subType", "").replace(":", "-")
             if kind in BREAKS and not self.codes - (name in CODES):
-                self.texts[self.side].append(" ")
-        elif name in ("source", "target") and not self.skipped:
+                self._add(" ")
+        elif name in ("source", "seg-source", "target") and not self.skipped:
             self.side, self.codes = name, 0
             self.texts[name] = []
             if name == "target":
@@ -98,23 +109,35 @@ class _Segments(XmlStream):
 
     def _characters(self, text: str) -> None:
         if self.side and not self.codes:
-            self.texts[self.side].append(text)
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        self.texts[self.side].append(text)
+        for mid in self.marks:
+            if mid is not None:
+                self.segments.setdefault(self.side, {}).setdefault(mid, []).append(text)
 
     def _end(self, name: str) -> None:
-        if name in ("alt-trans", "seg-source", "matches", "ignorable"):
+        if name in SKIPPED:
             self.skipped -= 1
         elif name == self.side:
             self.side = ""
         elif self.side:
             self.codes -= name in CODES
+            if name == "mrk":
+                self.marks.pop()
         elif name in ("trans-unit", "segment"):
             self._close()
 
     def _close(self) -> None:
         self.tags.update(self.own)
-        texts = ["".join(self.texts.get(side, [])) for side in ("source", "target")]
         sides = sides_of(tuple(self.own), self.languages)
-        missing = None in sides or not texts[1].strip() or self.state in UNFINISHED
-        source, target = ("" if side is None else texts[side] for side in sides)
-        self.found.append(RawPair(str(self.path), self.line, source, target, NO_TRANSLATION if missing else ""))
+        units = [tuple("".join(self.texts.get(side, [])) for side in ("source", "target"))]
+        marked = [self.segments.get(side, {}) for side in ("seg-source", "target")]
+        if marked[1] and marked[1].keys() <= marked[0].keys():
+            units = [("".join(parts), "".join(marked[1].get(mid, []))) for mid, parts in marked[0].items()]
+        for texts in units:
+            missing = None in sides or not texts[1].strip() or self.state in UNFINISHED
+            source, target = ("" if side is None else texts[side] for side in sides)
+            self.found.append(RawPair(str(self.path), self.line, source, target, NO_TRANSLATION if missing else ""))
         self.texts = {}

@@ -147,6 +147,39 @@ def test_empty_targets_of_xliff_1_get_the_state_of_others(empty, filled):
     assert translated(data, ".xlf") == wanted
 
 
+def _unit(target):
+    source = "<source>a <g id='1'>b</g> d. c.</source>"
+    marked = "<mrk mtype='seg' mid='1'>a <g id='1'>b</g> d.</mrk> <mrk mtype='seg' mid='2'>c.</mrk>"
+    return f"<xliff version='1.2'><trans-unit>{source}<seg-source><x id='0'/>{marked}</seg-source>{target}</trans-unit>"
+
+
+REVIEW = '<target state="needs-review-translation">'
+TARGETS = {
+    "missing": (
+        "",
+        f"{REVIEW}<x id='0'/><mrk mtype='seg' mid='1'>A <g id='1'>B</g> D.</mrk> <mrk mtype='seg' mid='2'>C.",
+    ),
+    "empty": ("<target state='new'/>", f"{REVIEW}<x id='0'/><mrk mtype='seg' mid='1'>A <g id='1'>B</g> D.</mrk> <mrk"),
+    "partly": (
+        "<target><g id='7'><mrk mtype='seg' mid='1'>X.</mrk> <mrk mtype='seg' mid='2' /></g></target>",
+        f"{REVIEW}<g id='7'><mrk mtype='seg' mid='1'>X.</mrk> <mrk mtype='seg' mid='2'>C.</mrk></g></target></trans-",
+    ),
+    "other": ("<target><mrk mtype='seg' mid='7'/></target>", "<target><mrk mtype='seg' mid='7'/></target>"),
+    "whole": ("<target>X. Y.</target>", "<target>X. Y.</target>"),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_marked_segments_of_xliff_1_are_filled_one_by_one(kind):
+    target, wanted = TARGETS[kind]
+    assert wanted in translated(f"{_unit(target)}</xliff>", ".xlf")
+
+
+def test_marked_segments_without_numbers_are_all_filled():
+    data = f"{_unit('')}</xliff>".replace(" mid='1'", "").replace(" mid='2'", "")
+    assert "<mrk mtype='seg'>A <g id='1'>B</g> D.</mrk> <mrk mtype='seg'>C.</mrk></target>" in translated(data, ".xlf")
+
+
 @pytest.mark.parametrize(
     ("unit", "source", "flows"),
     [

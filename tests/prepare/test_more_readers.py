@@ -230,6 +230,28 @@ def test_xliff(tmp_path, version, prefix):
 
 
 @pytest.mark.parametrize(
+    ("target", "pairs"),
+    [
+        ("<mrk mtype='seg' mid='1'>a</mrk> <mrk mtype='seg' mid='2'>b</mrk>", [("eins", "a", ""), ("zwei", "b", "")]),
+        ("<mrk mtype='seg' mid='2'>b</mrk>", [("eins", "", NO_TRANSLATION), ("zwei", "b", "")]),
+        (
+            "<mrk mtype='seg' mid='1'/><mrk mtype='seg' mid='2'>b</mrk>",
+            [("eins", "", NO_TRANSLATION), ("zwei", "b", "")],
+        ),
+        ("<mrk mtype='seg' mid='9'>b</mrk>", [("eins zwei", "b", "")]),
+        ("a <mrk mtype='term'>b</mrk>", [("eins zwei", "a b", "")]),
+    ],
+)
+def test_marked_segments_of_xliff_1_are_pairs(tmp_path, target, pairs):
+    marked = "<mrk mtype='seg' mid='1'>ei<mrk mtype='x'>ns</mrk></mrk> <mrk mtype='seg' mid='2'>zwei</mrk>"
+    unit = f"<source>eins zwei</source><seg-source>{marked}</seg-source><target>{target}</target>"
+    head = "<xliff version='1.2'><file source-language='de' target-language='en'>"
+    other = "<trans-unit><source>c</source><target>d</target></trans-unit>"
+    file = written(tmp_path / "a.xlf", f"{head}<trans-unit>{unit}</trans-unit>{other}</file></xliff>")
+    assert [tuple(pair[1:]) for pair in read("xliff", file)] == [*pairs, ("c", "d", "")]
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("<tmx/>", "not XLIFF: the root is 'tmx', not 'xliff'"),
