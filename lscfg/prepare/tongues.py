@@ -40,11 +40,21 @@ _LATIN = {
     "cp1250": frozenset(("pl", "cs", "sk", "hu", "sl", "hr", "ro", "bs")),
     "cp1254": frozenset(("tr", "az")),
     "cp1257": frozenset(("lt", "lv", "et")),
+    "cp1258": frozenset(("vi",)),
+    "cp1252": frozenset(
+        ("is", "fo", "pt", "fr", "de", "es", "it", "ca", "gl", "da", "nb", "nn", "no", "sv", "fi", "nl")
+    ),
 }
-"""Languages that need a code page for Latin letters other than cp1252."""
+"""Languages of a code page for Latin letters; others have cp1252."""
 
-_WESTERN = frozenset(("cp1252", *_LATIN, "mac-roman", "cp437", "cp850", "iso-8859-1", "iso-8859-15", "iso-8859-2"))
+_WESTERN = frozenset((*_LATIN, "mac-roman", "cp437", "cp850", "iso-8859-1", "iso-8859-15", "iso-8859-2"))
 """Codecs for Latin letters, which differ in few bytes."""
+
+_COMMON = frozenset("áéíóúàèâêîôäöüßçñãõåæøąęłśćżźčšžřěýůőűčėįųāēīğşıățșðþ")
+"""Small letters that are frequent in some language."""
+
+_SIGNS = frozenset("«»“”„‘’–—…¿¡°§€ªº\xa0")
+"""Signs of text; only an apostrophe stands between letters."""
 
 _OWN = {
     "Windows-1252": "cp1252", "Latin-1": "cp1252", "Shift_JIS": "cp932", "EUC-JP": "euc-jp", "UTF-16LE": "utf-16-le",
@@ -139,10 +149,38 @@ def _codec(data: bytes) -> tuple[str, str] | None:
 
 
 def _latin(data: bytes) -> str:
-    """The code page of text with Latin letters, by the language of its words with other bytes than ASCII."""
-    identifier = _identifier()
-    words = b" ".join(_HIGH.findall(data)[:300])
-    for codec, languages in _LATIN.items():
-        if identifier and identifier.classify(words.decode(codec, "replace"))[0] in languages:
-            return codec
-    return "cp1252"
+    """The code page of text with Latin letters, by what its other bytes than ASCII are in their words, and by language.
+
+    Code pages of Windows and ISO have letters at the same bytes; those of the Macintosh and of DOS, at others.
+    """
+    words = _HIGH.findall(data)
+    windows = max(_fit(words, codec) for codec in _LATIN)
+    fit, codec = max((_fit(words, codec), codec) for codec in ("mac-roman", "cp850"))
+    if fit > windows + 0.1:
+        return codec
+    identifier, text, found = _identifier(), b" ".join(words[:300]), [(0.0, "cp1252")]
+    for codec, languages in _LATIN.items() if identifier else ():
+        language, probability = identifier.classify(text.decode(codec, "replace"))
+        if language in languages:
+            found.append((float(probability), codec))
+    return max(found)[1]
+
+
+def _fit(words: Sequence[bytes], codec: str) -> float:
+    """The mean, from 0 to 1, of how usual in its word each character beyond ASCII is."""
+    found = []
+    for word in words[:3000]:
+        text = f" {word.decode(codec, 'replace')} "
+        for before, character, after in zip(text, text[1:], text[2:], strict=False):
+            if character.isascii():
+                continue
+            inside = before.isalpha() and after.isalpha()
+            if character.islower():
+                fits = 1.0 if character in _COMMON else 0.5
+                fits *= not before.isupper() or after.islower() or not after.isalpha()
+            elif character.isupper():
+                fits = 0.8 * (before.isupper() or not before.isalpha())
+            else:
+                fits = 0.8 * (character in _SIGNS and (character == "’" or not inside))
+            found.append(fits)
+    return sum(found) / len(found) if found else 0.0
