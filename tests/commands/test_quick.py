@@ -330,6 +330,11 @@ def test_standard_input_is_kept_for_later_runs(here, capsys, monkeypatch):
     experiment = read_experiment("quick/experiment.toml")
     assert [path.name for path in experiment.corpus.files] == ["stdin"]
     assert experiment.prepare.reading.encoding == "utf-16"
+    capsys.readouterr()
+    for text, told in ((file.read_bytes(), False), (file.read_bytes() * 2, True)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert main(["quick", "-", "--plan"]) == 0
+        assert ("stdin: replaced by other text" in capsys.readouterr().err) == told
 
 
 def test_several_tables(here, capsys):

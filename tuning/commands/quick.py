@@ -99,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a setting of [prepare], such as drop=copy,script; repeat for several",
     )
     parser.add_argument("--all-systems", action="store_true", help="train the other systems of lscfg init, too")
-    parser.add_argument("--plan", action="store_true", help="show the guesses and the stages; train nothing")
+    parser.add_argument("--plan", action="store_true", help="write the experiment, show the stages; train nothing")
     parser.add_argument("--no-serve", action="store_true", help="end after training instead of serving the translator")
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help="port of the service (default: %(default)s, or a free one)"
@@ -221,9 +221,17 @@ def _saved_input(folder: Path) -> Path:
     if sys.stdin is None or sys.stdin.isatty():
         raise InputError("- is standard input, which is a terminal here; name a file, or write lscfg quick - < FILE")
     saved = folder / STDIN
+    before = _digest(saved) if saved.exists() else None
     with atomic_write(saved, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
+    if before not in (None, _digest(saved)):
+        log.warning(f"{saved}: replaced by other text; the translator of {folder} will be that of the new text")
     return saved
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _Health:
