@@ -205,10 +205,12 @@ def guess(files: Sequence[Path], given: Given, count: bool = True) -> Guesses:
     for part in others:
         found = _guess(part, replace(given, format=kind, encoding=encoding or "utf-8", languages=languages), count)
         if any(found.settings.get(name) != own.get(name) for name in LAYOUT):
+            places = ("source_column", "target_column")
+            cure = f"give the layout of all files with {given.options.columns} and {given.options.header}"
+            if any(found.settings.get(name) != own.get(name) for name in places) and given.columns:
+                cure = "put the columns of all files into one order"
             raise InputError(
-                f"has {_layout(found)}, but {first[0]} has {_layout(made)}; change one, or give the layout of all"
-                f" files with {given.options.columns} and {given.options.header}",
-                part[0],
+                f"has {_layout(found)}, but {first[0]} has {_layout(made)}; change one, or {cure}", part[0]
             )
         made.warnings += [warning for warning in found.warnings if warning not in made.warnings]
         made.pairs += found.pairs

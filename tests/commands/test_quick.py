@@ -352,6 +352,10 @@ def test_several_tables(here, capsys):
     assert main(["quick", "one.csv", "two.csv", "three.csv", "--plan"]) == 1
     shown = capsys.readouterr().err
     assert "two.csv: has columns 2, 1 of 2, header none, but one.csv has columns 1, 2 of 2, header" in shown
+    assert "give the layout of all files with --columns and --header" in shown
+    (here / "two.csv").write_text("\n".join(["Englisch;Deutsch", *(f"{e};{f}" for f, e in rows[1::3])]) + "\n", "utf-8")
+    assert main(["quick", "one.csv", "two.csv", "--plan", "--columns", "Deutsch,Englisch"]) == 1
+    assert "change one, or put the columns of all files into one order" in capsys.readouterr().err
     messy.memory(here)
     assert main(["quick", "one.csv", "de-en.tmx", "--plan"]) == 1
     assert "de-en.tmx: is of format tmx, but one.csv is of format csv; convert one" in capsys.readouterr().err
