@@ -24,7 +24,7 @@ from lscfg.tuning.evaluate import evaluate
 
 METRICS = {
     "BLEU": BLEU(tokenize="none", force=True),
-    "BLEU 13a": BLEU(tokenize="13a"),
+    "BLEU 13a": BLEU(tokenize="13a", force=True),
     "chrF++": CHRF(word_order=2),
     "TER": TER(),
 }
