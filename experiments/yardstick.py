@@ -2,7 +2,7 @@
 
 python experiments/yardstick.py DIR/test2016.en HIERO=hiero.out NEURAL=neural.out --against HIERO NEURAL prints columns
 and a row for each system: BLEU of the tokens, BLEU with the tokeniser 13a, chrF++, TER, p of approximate randomisation
-for BLEU of the tokens, and the first digits of the output's SHA-256. Signatures go to standard error. --reference names
+for BLEU of the tokens, and the first digits of the SHA-256 of the outputs. Signatures go to standard error. --reference names
 further references. With several outputs of each system, NAME=run1.out,run2.out, scores are means, a column has the
 standard deviation of BLEU, and p concerns all outputs together.
 """
@@ -63,8 +63,8 @@ def rows(
         if several:
             means.insert(1, round(statistics.stdev(scores[0]), 2))
         tests = [None if p[name] is None else round(p[name], 4) for name in against]
-        digests = (hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()[:12] for lines in runs)
-        found.append([system.name, *means, *tests, " ".join(digests)])
+        digest = hashlib.sha256("".join(f"{line}\n" for lines in runs for line in lines).encode()).hexdigest()[:12]
+        found.append([system.name, *means, *tests, digest])
     return found
 
 

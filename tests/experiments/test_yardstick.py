@@ -74,8 +74,8 @@ def test_rows_of_several_runs_are_means(tmp_path, monkeypatch, capsys):
     ]
     assert mixed[1:3] == [round(statistics.mean(scores), 2), round(statistics.stdev(scores), 2)]
     assert same[2] == 0.0 and 0 < same[6] < 0.05 and mixed[6] is None
-    hashes = [hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in (good, bad, bad)]
-    assert mixed[7] == " ".join(hashes)
+    every = b"".join(path.read_bytes() for path in (good, bad, bad))
+    assert mixed[7] == hashlib.sha256(every).hexdigest()[:12]
 
 
 def test_errors_name_the_system(tmp_path, monkeypatch, capsys):
