@@ -2,9 +2,9 @@
 
 python experiments/yardstick.py DIR/test2016.en HIERO=hiero.out NEURAL=neural.out --against HIERO NEURAL prints columns
 and a row for each system: BLEU of the tokens, BLEU with the tokeniser 13a, chrF++, TER, p of approximate randomisation
-for BLEU of the tokens, and the first digits of the SHA-256 of the outputs. Signatures go to standard error. --reference names
-further references. With several outputs of each system, NAME=run1.out,run2.out, scores are means, a column has the
-standard deviation of BLEU, and p concerns all outputs together.
+for BLEU of the tokens, and the first digits of the SHA-256 of the outputs. Signatures go to standard error. --reference
+names further references. With several outputs of each system, NAME=run1.out,run2.out, scores are means, a column has
+the standard deviation of BLEU, and p concerns all outputs together.
 """
 
 from __future__ import annotations
