@@ -26,8 +26,7 @@ FORMATS = {
     ".html": _HTML,
     ".htm": _HTML,
     ".srt": Format("application/x-subrip", read_subtitles),
-    ".xlf": _XLIFF,
-    ".xliff": _XLIFF,
+    **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mxliff", ".mqxliff"), _XLIFF),  # of Trados, Phrase and memoQ
 }
 """Formats by endings in small letters."""
 

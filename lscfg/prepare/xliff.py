@@ -32,7 +32,7 @@ class Xliff(TextReader[Declared]):
     HELP = "files of translation tools (XLIFF 1.2 and 2.x)"
     VERSION = 2
     Settings = Declared
-    ENDINGS = ("xlf", "mxliff", "mqxliff")
+    ENDINGS = ("xlf", "sdlxliff", "mxliff", "mqxliff")
 
     def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
         """Reads segments, also those marked in a unit of 1.2; one without a target, or in a new state, has a fault.

@@ -76,7 +76,7 @@ def read_document(work: DocumentWork) -> ReadDocument:
     """
     document = FORMATS[work.ending].read(work.data)
     texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most) for unit in document.units)
-    named = languages(work.data) if work.ending in (".xlf", ".xliff") else ("", "")
+    named = languages(work.data) if FORMATS[work.ending] is FORMATS[".xlf"] else ("", "")
     return ReadDocument(document, texts, named)
 
 

@@ -235,6 +235,7 @@ def test_markup_without_end_is_read_in_one_pass(part, end):
 
 def test_formats_follow_from_names():
     assert format_of("A.B.HTML") is FORMATS[".html"] and format_of("a.docx") is None and format_of("html") is None
+    assert all(format_of(f"a.txt.{ending}") is FORMATS[".xlf"] for ending in ("sdlxliff", "mxliff", "mqxliff"))
 
 
 def test_tags_stay_well_nested_at_the_borders_of_words():
