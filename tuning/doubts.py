@@ -35,8 +35,12 @@ def doubts(
     found = []
     if not any(line.strip() for document in references for line in document):
         found.append("all references are empty")
-    elif (oracle_bleu == 0 or bleu == 0) and _are_short([texts, *references]):
-        found.append(f"BLEU is 0: it counts sequences of {ORDER} words, and no line has as many; chrF suits such text")
+    elif not any(line.strip() for line in texts):
+        found.append("all translations are empty")
+    elif (oracle_bleu == 0 or bleu == 0) and _are_short(texts):
+        found.append(
+            f"BLEU is 0: it counts sequences of {ORDER} words, and no translation has as many; chrF suits short text"
+        )
     elif oracle_bleu == 0 or bleu == 0:
         which = "no list has a translation that shares" if oracle_bleu == 0 else "no translation shares"
         found.append(
@@ -53,8 +57,8 @@ def doubts(
     return found
 
 
-def _are_short(documents: Sequence[Sequence[str]]) -> bool:
-    return all(len(line.split()) < ORDER for document in documents for line in document)
+def _are_short(lines: Sequence[str]) -> bool:
+    return all(len(line.split()) < ORDER for line in lines)
 
 
 def length_doubt(ratio: float) -> str:

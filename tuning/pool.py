@@ -251,5 +251,8 @@ def _values(sentence: int, hypotheses: Sequence[Hypothesis]) -> NDArray[np.float
     if not np.isfinite(values).all():
         bad = int(np.argmin(np.isfinite(values)))
         name, value = [item for h in hypotheses for item in h.features.items()][bad]
-        raise InputError(f"sentence {sentence + 1}: feature {cut(name)} has value {value}, which is not finite")
+        raise InputError(
+            f"sentence {sentence + 1}: feature {cut(name)} has value {value}, which is not finite, or too large for 32"
+            " bits (3.4e38); scale it"
+        )
     return values

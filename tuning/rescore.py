@@ -20,6 +20,9 @@ from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 
 Lists = list[list[Hypothesis]]
 
+TIE = 9
+"""Decimals in which expected utilities and probabilities must differ."""
+
 
 def read_scores(path: str | PathLike[str]) -> list[float]:
     """Reads a number from each line.
@@ -61,11 +64,15 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
     parse = parse_nbest if is_nbest(with_features) else parse_hypothesis
     for number, line in enumerate(lines, 1):
         sentence, hypothesis = parse(line, path, number)
-        if sentence < 0 or (sentences and sentence >= sentences):
+        if sentence < 0:
+            raise InputError(f"sentence {sentence}: numbers of sentences begin at 0", path, number)
+        if sentences and sentence >= sentences:
             raise InputError(f"sentence {sentence} is outside 0 to {sentences - 1}", path, number)
         if sentence > len(lines) + len(lists):
             raise InputError(
-                f"sentence {sentence} in a file of {len(lines)} hypotheses; are lines missing?", path, number
+                f"sentence {sentence} in a file of {len(lines)} hypotheses; are lines missing? Numbers begin at 0",
+                path,
+                number,
             )
         lists += [[] for _ in range(sentence + 1 - len(lists))]
         if lists[sentence] and sentence != before and not again:
@@ -110,7 +117,7 @@ def _score(hypothesis: Hypothesis, weights: Mapping[str, float]) -> float:
     except (OverflowError, ValueError):  # a partial sum beyond the range of numbers, or inf - inf
         score = math.nan
     if not math.isfinite(score):
-        raise InputError(f"the score of {quote(hypothesis.text)} is not finite; give smaller weights")
+        raise InputError(f"the score of {quote(hypothesis.text)} is not finite; give smaller weights or features")
     return score
 
 
@@ -144,7 +151,8 @@ def _by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scales: Sequ
     which, values = which_texts(texts), expected_utilities(texts, share, utility)
     found = []
     for own, value in zip(share, values, strict=True):
-        order = np.lexsort((-own, -np.bincount(which, own)[which], -value)).tolist()
+        keys = (-own, -np.bincount(which, own)[which], -value)
+        order = np.lexsort([key.round(TIE) for key in keys]).tolist()  # sums of floats depend on the order of lists
         found.append([Hypothesis(every[k].text, every[k].features, float(value[k])) for k in order])
     return found
 

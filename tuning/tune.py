@@ -603,6 +603,8 @@ class _Checkpoint:
             InputError: the file is missing, damaged or has a sentence too many.
         """
         path = self._path(iteration)
+        if not path.exists():
+            raise InputError("is missing, so the tuning cannot continue; begin again in another folder", path)
         lists = read_kbest(path)
         if any(not 0 <= sentence < sentences for sentence in lists):
             raise InputError(f"has a sentence outside 0 to {sentences - 1}", path)

@@ -121,8 +121,7 @@ class Decoder(Closing):
         """
         k = None if k is None else int(check_number(k, "k", 1))
         translated = self._translated(lines, 1 if k is None else k, xml_input, grammar)
-        found = [self._typed.hypotheses(one) for one in translated]
-        return [best[0].text for best in found] if k is None else found
+        return [self._typed.best(one) if k is None else one.hypotheses for one in translated]
 
     def explain(
         self, lines: Iterable[str], xml_input: str | None = None, grammar: Iterable[str] = ()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lscfg.bundle.places import preparation_of
 from lscfg.decode.derivations import Translated
-from lscfg.formats.kbest import Hypothesis
 from lscfg.later import later
 
 if TYPE_CHECKING:
@@ -37,17 +35,17 @@ class TypedWords:
         folder = preparation_of(self._config)
         return None if folder is None else record.Record.read(folder).sides[1].side()
 
-    def hypotheses(self, sentence: Translated) -> list[Hypothesis]:
-        """The k-best list of a sentence; only the words of the best translation change.
+    def best(self, sentence: Translated) -> str:
+        """The best translation of a sentence. The texts of a k-best list stay: other programs compare them.
 
         Raises:
             InputError: the preparation cannot be read.
         """
-        pair, (best, *others) = sentence.answered, sentence.hypotheses
+        pair = sentence.answered
         if pair is not None and pair.typed and self._side is not None:
-            return [replace(best, text=self._side.uncased(pair.typed)), *others]
-        words = best.text.split()
+            return self._side.uncased(pair.typed)
+        words = sentence.hypotheses[0].text.split()
         for one in sorted(sentence.terms, reverse=True, key=lambda one: one.target):
             if one.form in self._terms:
                 words[slice(*one.target)] = self._terms[one.form].split()
-        return [replace(best, text=" ".join(words)), *others]
+        return " ".join(words)

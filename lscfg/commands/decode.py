@@ -129,8 +129,10 @@ def run(args: argparse.Namespace) -> None:
             if report is not None:
                 report.add(sentence.found, {one.source for one in sentence.terms}, bool(sentence.unparsed), number)
             conflicts.add(sentence, number)
-            found = typed.hypotheses(sentence)
-            yield [found[0].text] if k is None else [format_hypothesis(label, one) for one in found]
+            if k is None:
+                yield [typed.best(sentence)]
+            else:
+                yield [format_hypothesis(label, one) for one in sentence.hypotheses]
 
     numbers = number_formats(args.config)
     opened = None if args.glossary is None else system.open_glossary(args.glossary, args.config)

@@ -100,7 +100,9 @@ def parse_hypothesis(
         for item in fields[2].split():
             name, _, value = item.rpartition("=")
             if name and not value:
-                raise ValueError(f"{quote(item)} has no value; lists of Moses are for lscfg rescore")
+                raise ValueError(
+                    f"{quote(item)} has no value; only lscfg rescore reads lists of Moses, whose lines are all alike"
+                )
             if not name:
                 raise ValueError(f"a feature without a name: {quote(item)}")
             if name in features:

@@ -310,3 +310,12 @@ def test_decode_keeps_the_typed_capitals(system: Path, tmp_path: Path) -> None:
     (tmp_path / "terms").write_text("source\ttarget\nroja\tFlower\ncasa\tHouse In The HUT\n")
     found = decoded("glossary", tmp_path / "terms")
     assert "Flower" in found and "House In The HUT" in found
+    (tmp_path / "terms").write_text("source\ttarget\nroja\tFlower\n")
+    options = ("--glossary", tmp_path / "terms", "-k", 9, "--derivations", tmp_path / "json", "-o", tmp_path / "lists")
+    assert (
+        run_lscfg("decode", "-c", folder / "cdec.ini", "-w", folder / "weights", tmp_path / "text", *options).returncode
+        == 0
+    )
+    texts = [line.split(" ||| ")[1] for line in (tmp_path / "lists").read_text().splitlines()]
+    derived = json.loads((tmp_path / "json").read_text())["derivations"]
+    assert texts == [one["translation"] for one in derived] and "Flower" not in " ".join(texts)

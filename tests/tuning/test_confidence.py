@@ -65,7 +65,10 @@ def test_too_few_sentences_are_refused() -> None:
 def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(system, tmp_path / "copy")
     run = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t")
-    assert run.returncode == 1 and f"{copy}: has no confidence.json; learn one from another text, with -o" in run.stderr
+    assert (
+        run.returncode == 1
+        and f"{copy}: has no confidence.json for these weights; learn one from another text, with -o" in run.stderr
+    )
     run = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t", "-o", copy / "confidence.json")
     assert run.returncode == 0, run.stderr
     assert "sentences left out, without words or a parse: 1 of 42" in run.stderr and run.stdout.startswith(

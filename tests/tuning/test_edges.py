@@ -158,7 +158,7 @@ def test_bad_lines_of_moses(line, message, tmp_path, capsys):
 
 
 def test_other_readers_tell_a_list_of_moses():
-    with pytest.raises(InputError, match="'LM0=' has no value; lists of Moses are for lscfg rescore"):
+    with pytest.raises(InputError, match="'LM0=' has no value; only lscfg rescore reads lists of Moses"):
         parse_hypothesis(MOSES.splitlines()[0].rpartition(" |||")[0])
 
 

@@ -282,7 +282,7 @@ def test_command_over_several_runs(corpus, files, capsys):
     assert float(ter.split()[2]) == pytest.approx(np.mean(scores), abs=0.005)
 
 
-def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
+def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys, caplog):
     systems, references = corpus
     names, options = files
     write_lines(tmp_path / "source", [f"s{k}" for k in range(1, 151)])
@@ -296,6 +296,9 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
     assert len(rows) == 301 and {len(row) for row in rows} == {11} and rows[0][-1] == "source"
     assert [int(row[2]) for row in rows[1:151]] == [item.sentence for item in found]
     assert rows[1][6] == systems["good"][found[0].sentence - 1] and rows[1][10] == f"s{found[0].sentence}"
+    assert "first run" not in caplog.text
+    command.run(parse(*options, "--baseline", "base", "--differences", "2", *names, *names))
+    assert "differences and the table of sentences show the first run of each system only" in caplog.text
 
 
 def test_a_single_reference_has_no_number(tmp_path):
@@ -311,6 +314,9 @@ def test_command_example_and_refusals(files, tmp_path):
     for item in ("a", "=a", "name="):
         with pytest.raises(InputError, match="expected NAME=FILE, found"):
             command.run(parse("--reference", str(tmp_path / "a"), item))
+    for name in ("A\tx", "A\nx", "A\u2028x"):
+        with pytest.raises(InputError, match="contains a tab, a line end or another control character"):
+            command.run(parse("--reference", str(tmp_path / "a"), f"{name}={tmp_path / 'a'}"))
     names, options = files
     for extra in (["--source", str(tmp_path / "a")], [f"A={tmp_path / 'a'}"], ["--reference", str(tmp_path / "a")]):
         with pytest.raises(InputError, match=r"a: 1 line, but .*ref0\.gz has 150"):

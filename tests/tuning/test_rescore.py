@@ -91,6 +91,14 @@ def test_what_systems_agree_on_is_first_by_risk_under_each_scale():
     assert agreed([[], []], scales) == ["", "", ""]
 
 
+def test_equal_translations_of_systems_stay_in_the_order_of_the_systems():
+    """Sums of floats in another order would otherwise decide."""
+    texts = ["e e b c a d a", "e e b c c d f", "e e b c e d f"]
+    one, two, three = ([Hypothesis(text, {}, -1.0)] for text in texts)
+    assert ranked_by_risk([one, two, three], "bleu", 1.0)[0].text == texts[1]
+    assert ranked_by_risk([one, three, two], "bleu", 1.0)[0].text == texts[2]
+
+
 @pytest.fixture
 def lists(tmp_path):
     """Three sentences; the score of every hypothesis is wrong, and a column knows the right one."""
@@ -144,6 +152,11 @@ def test_the_command_tunes_and_applies(lists, capsys):
     common = ("--scores", column, "-w")
     assert run(lists, *common, lists / "weights", "--reference", lists / "reference", "--tuned", tuned) == 0
     assert capsys.readouterr().out == ""
+    tuning = ("--reference", lists / "reference", "--tuned", tuned)
+    assert run(lists, *common, lists / "weights", *tuning, "-k", 1) == 0
+    assert [line.split(" ||| ")[1] for line in capsys.readouterr().out.splitlines()] == [
+        *(lists / "reference").read_text().splitlines()
+    ]
     assert run(lists, *common, tuned, "-o", out) == 0
     assert out.read_text() == (lists / "reference").read_text()
     assert run(lists, *common, tuned, "-o", out, "-k", 2, "--unique", "--mbr", "chrf", "--scale", 0.5) == 0
@@ -205,6 +218,11 @@ def test_sentences_without_a_list_stay_empty(lists, capsys):
         (None, ("-k", "0"), "--kbest must be 1"),
         (None, ("--scale", "-1"), "the scale of scores must be 0 to 1,000,000, not -1"),
         (None, ("--scale", "1e308"), "the scale of scores must be 0 to 1,000,000, not 1e+308"),
+        (None, ("--scale", "3"), "--scale needs --mbr"),
+        (None, ("--seed", "7"), "--optimiser and --seed need --tuned"),
+        (None, ("--optimiser", "pro"), "--optimiser and --seed need --tuned"),
+        (None, ("--tuned", "x", "--reference", "empty"), "empty: is empty; give a reference for each sentence"),
+        ("1e100\n" * 150, ("--tuned", "x", "--reference", "reference"), "too large for 32 bits (3.4e38); scale it"),
         (None, ("--scores", "Old={column}"), "have a feature Old already"),
         (None, ("--scores", "New={column}"), "names 'New' twice"),
         (None, ("--scores", "{column}"), "NAME=FILE"),
@@ -214,7 +232,9 @@ def test_sentences_without_a_list_stay_empty(lists, capsys):
 def test_bad_input_is_one_clear_error(lists, capsys, column, words, message):
     if column is not None:
         (lists / "column").write_text(column)
-    words = [word.format(column=lists / "column") for word in words]
+    (lists / "empty").write_text("")
+    files = {name: str(lists / name) for name in ("empty", "reference")}
+    words = [files.get(word, word.format(column=lists / "column")) for word in words]
     assert run(lists, "--scores", f"New={lists / 'column'}", "-w", lists / "weights", *words) == 1
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
@@ -230,6 +250,9 @@ def test_new_features_need_weights(lists, capsys):
     assert "lists without a weight, which count as 0: New, Same" in capsys.readouterr().err
     (lists / "far").write_text("7000000000 ||| x ||| Old=1 ||| 1\n")
     with pytest.raises(InputError, match="hypotheses; are lines missing"):
+        read_lists(lists / "far", {})
+    (lists / "far").write_text("-1 ||| x ||| Old=1 ||| 1\n")
+    with pytest.raises(InputError, match="sentence -1: numbers of sentences begin at 0"):
         read_lists(lists / "far", {})
     with pytest.raises(InputError, match="no k-best list in it"):
         (lists / "far").write_text("")

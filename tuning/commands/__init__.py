@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from lscfg.errors import InputError, quote
 
 
@@ -17,3 +19,14 @@ def check_names(*names: str | None) -> None:
     for name in names:
         if name is not None and not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
             raise InputError(f"the name {quote(name)} is not UTF-8; give another")
+
+
+def check_system(name: str) -> None:
+    """Refuses names of systems that tables could not hold.
+
+    Raises:
+        InputError: the name is not UTF-8, or contains a tab, a line end or another control character.
+    """
+    check_names(name)
+    if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in name):
+        raise InputError(f"the name {quote(name)} contains a tab, a line end or another control character")

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     """
     system = open_system(args.system, args.weights, confidence=not args.output)
     if system.confidence is None and not args.output:
-        raise InputError(f"has no {CONFIDENCE}; learn one from another text, with -o", args.system)
+        raise InputError(f"has no {CONFIDENCE} for these weights; learn one from another text, with -o", args.system)
     text = _judged(system, args.source, args.reference)
     if text.left_out:
         every = text.left_out + len(text.details)

@@ -14,7 +14,7 @@ from lscfg.io.read import read_lines
 from lscfg.kernel.search import OracleOptions
 from lscfg.options import add_jobs, add_output, add_reference, add_source
 from lscfg.parser import CommandParser
-from lscfg.tuning.commands import check_names
+from lscfg.tuning.commands import check_system
 from lscfg.tuning.doubts import doubts
 from lscfg.tuning.oracle import find_oracle
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     for item in args.grammars:
         if not item.name or item.endswith("="):
             raise InputError(f"expected NAME=GRAMMAR, found {quote(item)}")
-        check_names(item.name)
+        check_system(item.name)
         if item.name in seen:
             raise InputError(f"{quote(item.name)} names two grammars; give each a different name")
         seen.add(item.name)

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     risk = parser.add_argument_group("minimum Bayes risk")
     risk.add_argument(
         "--mbr",
-        choices=METRICS.names(),
+        choices=[name for name in METRICS.names() if METRICS[name].FROM_TEXT],
         help="choose the translation closest to the others of its list, or of all lists",
     )
     risk.add_argument(
@@ -67,7 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="factor of scores before they become probabilities (default: %(default)s)",
     )
     tuning = parser.add_argument_group("tuning of the weights")
-    tuning.add_argument("--tuned", type=OutputFile, metavar="WEIGHTS", help="file for weights tuned on these lists")
+    tuning.add_argument(
+        "--tuned",
+        type=OutputFile,
+        metavar="WEIGHTS",
+        help="file for weights tuned on these lists; translations need -o, -k, -r or --mbr, too",
+    )
     add_reference(tuning, required=False)
     tuning.add_argument(
         "--optimiser",
@@ -86,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     """
     _check(args)
     lists, weights = _weighted(args)
-    if args.tuned and not args.output:
+    if args.tuned and not (args.output or args.mbr or args.unique or args.kbest is not None):
         return
     lists = [ranked(one, weights) for one in lists]
     if args.mbr:
@@ -105,6 +110,10 @@ def _check(args: argparse.Namespace) -> None:
     if args.kbest is not None and args.kbest < 1:
         raise InputError(f"--kbest must be 1 or more, not {args.kbest}")
     check_scale(args.scale)
+    if args.scale != 1.0 and not args.mbr:
+        raise InputError("--scale needs --mbr: probabilities serve minimum Bayes risk only")
+    if not args.tuned and (args.optimiser != TuneSettings.optimiser or args.seed != TuneSettings.seed):
+        raise InputError("--optimiser and --seed need --tuned, the file for tuned weights")
     if bool(args.tuned) != bool(args.reference):
         raise InputError("--tuned and --reference go together: weights are tuned against a reference")
     if args.network and not args.derivations:
@@ -144,6 +153,8 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
     references = [read_lines(path) for path in args.reference or ()]
     for path, lines in zip(args.reference or (), references, strict=True):
         check_length(len(lines), path, len(references[0]), args.reference[0])
+    if references and not references[0]:
+        raise InputError("is empty; give a reference for each sentence", args.reference[0])
     columns = {one.name: one.path for one in args.scores}
     lists = read_lists(args.lists[0], columns, len(references[0]) if references else 0)
     if args.network:

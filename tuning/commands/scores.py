@@ -16,7 +16,7 @@ from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_reference, add_seed, add_source
 from lscfg.parser import CommandParser
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats, length_ratio
-from lscfg.tuning.commands import check_names
+from lscfg.tuning.commands import check_system
 from lscfg.tuning.doubts import doubts
 from lscfg.tuning.evaluate import Evaluation, MetricScore, evaluate
 from lscfg.tuning.metrics.comet import CometSettings
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> None:
     for item in args.systems:
         if not item.name or item.endswith("="):
             raise InputError(f"expected NAME=FILE, found {quote(item)}")
-        check_names(item.name)
+        check_system(item.name)
         systems.setdefault(item.name, []).append(read_checked(item.path))
     source = read_checked(args.source) if args.source else None
     found = evaluate(
@@ -149,6 +149,8 @@ def _show_differences(
     source: list[str] | None,
 ) -> None:
     """The first run of each system against that of the baseline."""
+    if any(len(runs) > 1 for runs in systems.values()):
+        log.warning("differences and the table of sentences show the first run of each system only")
     found = {
         name: differences(systems[args.baseline][0], runs[0], references)
         for name, runs in systems.items()

@@ -38,7 +38,9 @@ class Comet(Metric[CometSettings]):
     ) -> Stats:
         """Score of each sentence, a mean over the references, and 1; [sentences, 2]."""
         if settings.model is None or not settings.model.is_file():
-            raise InputError("no checkpoint of COMET; name the .ckpt file of a model on this machine", settings.model)
+            raise InputError(
+                "no checkpoint of COMET; name the .ckpt file of a model on this machine with --comet", settings.model
+            )
         try:
             from comet import load_from_checkpoint
         except ImportError as error:
