@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Literal
 from xml.parsers import expat
 
 from lscfg.errors import cut
@@ -169,8 +169,10 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bo
     source, target = node.child("source"), node.child("target")
     if source is None or not translate or not _has_text(source):
         return
-    flows, segmented = _flows(source, flows), node.child("seg-source")
-    parts = [part for part in _parts(segmented) if _has_text(part)] if segmented else []
+    segmented = node.child("seg-source")
+    flows = _flows(source, flows)
+    parts_flow = _flows(segmented, flows) if segmented else flows
+    parts = [part for part in _parts(segmented) if _has_text(part)] if segmented and not _is_loose(segmented) else []
     if target is None:
         after = segmented or source
         blanks = data[node.inner : source.begin].decode()
@@ -183,23 +185,37 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bo
     before += _for_review(opening) if old else opening
     after = f"</{_name(opening)}>"
     if target is not None and any(child.text is None for child in target.children):
-        sources = {part.attributes["mid"]: part for part in parts if "mid" in part.attributes}
-        empty = [(part, sources.get(part.attributes.get("mid", ""))) for part in _parts(target) if not _has_text(part)]
+        numbers = Counter(part.attributes.get("mid") for part in parts)
+        sources = {mid: part for part in parts if numbers[mid := part.attributes.get("mid")] == 1 and mid is not None}
+        empty = [(part, sources.get(part.attributes.get("mid"))) for part in _parts(target) if not _has_text(part)]
         filled = [(part, own) for part, own in empty if own]
-        yield from _filled(target, filled, data, flows, _Gap(source, flows, begin, end, before, after))
+        yield from _filled(target, filled, data, parts_flow, _Gap(source, flows, begin, end, before, after))
     elif target is None or not _has_text(target):
         whole = _Gap(source, flows, begin, end, before, after)
         filled = [(part, part) for part in parts]
-        yield from _filled(segmented, filled, data, flows, whole) if segmented and parts else [whole]
+        yield from _filled(segmented, filled, data, parts_flow, whole) if segmented and parts else [whole]
 
 
 def _parts(node: _Node) -> Iterator[_Node]:
     """Segments that a tool marked inside ``seg-source`` or ``target`` of XLIFF 1.2."""
     for child in node.children:
-        if child.name == "mrk" and child.attributes.get("mtype") == "seg":
+        if _is_part(child):
             yield child
-        else:
+        elif not _is_void(child):
             yield from _parts(child)
+
+
+def _is_part(node: _Node) -> bool:
+    return node.name == "mrk" and node.attributes.get("mtype") == "seg"
+
+
+def _is_loose(node: _Node) -> bool:
+    """True if text stands outside the marked segments."""
+    return any(
+        (child.text or "").strip()
+        or (child.text is None and not _is_part(child) and not _is_void(child) and _is_loose(child))
+        for child in node.children
+    )
 
 
 def _filled(
@@ -259,13 +275,17 @@ def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[MarkupRun]:
             yield from _tags(group, data)
 
 
+def _is_void(node: _Node) -> bool:
+    """True for an inline element whose content stays."""
+    kept = node.attributes.get("translate") == "no" or node.attributes.get("mtype") == "protected"
+    return node.name in OPAQUE or kept
+
+
 def _tags(nodes: Iterable[_Node], data: bytes) -> Iterator[MarkupRun]:
     """Elements inside a source, with their content."""
     for node in nodes:
         whole = data[node.begin : node.end].decode()
-        kept = node.attributes.get("translate") == "no" or node.attributes.get("mtype") == "protected"
-        kind: Literal["open", "void"] = "void" if node.name in OPAQUE or kept or not node.children else "open"
-        if kind == "void":
+        if _is_void(node) or not node.children:
             yield MarkupRun(whole, "", "void")
         else:
             yield MarkupRun(data[node.begin : node.inner].decode(), "", "open")

@@ -34,7 +34,6 @@ _SCRIPTS = {
 """Scripts that one language uses mostly."""
 
 _KANA = re.compile("[\u3040-\u30ff]")
-_HIGH = re.compile(rb"[^\s\x00-\x7f]*[\x80-\xff][^\s]*")
 
 _LATIN = {
     "cp1250": frozenset(("pl", "cs", "sk", "hu", "sl", "hr", "ro", "bs")),
@@ -53,8 +52,8 @@ _WESTERN = frozenset((*_LATIN, "mac-roman", "cp437", "cp850", "iso-8859-1", "iso
 _COMMON = frozenset("áéíóúàèâêîôäöüßçñãõåæøąęłśćżźčšžřěýůőűčėįųāēīğşıățșðþ")
 """Small letters that are frequent in some language."""
 
-_SIGNS = frozenset("«»“”„‘’–—…¿¡°§€ªº\xa0")
-"""Signs of text; only an apostrophe stands between letters."""
+_SIGNS = frozenset("«»‹›“”„‚‘’–—…•·¿¡°§€£¥¢©®™†‡‰×±¹²³½¼¾µ´ªº\xa0")
+"""Signs of text; of them, only an apostrophe and a middle dot stand between letters."""
 
 _OWN = {
     "Windows-1252": "cp1252", "Latin-1": "cp1252", "Shift_JIS": "cp932", "EUC-JP": "euc-jp", "UTF-16LE": "utf-16-le",
@@ -153,17 +152,26 @@ def _latin(data: bytes) -> str:
 
     Code pages of Windows and ISO have letters at the same bytes; those of the Macintosh and of DOS, at others.
     """
-    words = _HIGH.findall(data)
+    words = [word for word in data.split() if not word.isascii()]
     windows = max(_fit(words, codec) for codec in _LATIN)
     fit, codec = max((_fit(words, codec), codec) for codec in ("mac-roman", "cp850"))
     if fit > windows + 0.1:
         return codec
-    identifier, text, found = _identifier(), b" ".join(words[:300]), [(0.0, "cp1252")]
-    for codec, languages in _LATIN.items() if identifier else ():
+    identifier, found = _identifier(), [(0.0, "cp1252")]
+    text = b" ".join([word for word in words if _has_letter(word.decode("cp1252", "replace"))][:300])
+    for codec, languages in _LATIN.items() if identifier and text else ():
         language, probability = identifier.classify(text.decode(codec, "replace"))
         if language in languages:
             found.append((float(probability), codec))
     return max(found)[1]
+
+
+def _has_letter(word: str) -> bool:
+    """True if a word of cp1252 contains more than signs beyond ASCII; a sign before a letter may be a letter."""
+    pairs = zip(word, f"{word[1:]} ", strict=True)
+    return any(
+        not one.isascii() and (one not in _SIGNS or (one in "£¥ª³¹º¼¾" and after.isalpha())) for one, after in pairs
+    )
 
 
 def _fit(words: Sequence[bytes], codec: str) -> float:
@@ -174,13 +182,15 @@ def _fit(words: Sequence[bytes], codec: str) -> float:
         for before, character, after in zip(text, text[1:], text[2:], strict=False):
             if character.isascii():
                 continue
-            inside = before.isalpha() and after.isalpha()
-            if character.islower():
+            if character in _SIGNS:
+                inside = before.isalpha() and after.isalpha()
+                fits = 1.0 if inside and character == "’" else 0.9 * (not inside or character == "·")
+            elif character.islower():
                 fits = 1.0 if character in _COMMON else 0.5
-                fits *= not before.isupper() or after.islower() or not after.isalpha()
+                fits *= after.islower() or (before.isalpha() and not (before.isupper() and after.isalpha()))
             elif character.isupper():
-                fits = 0.8 * (before.isupper() or not before.isalpha())
+                fits = 0.8 * (before.isupper() or (after.isalpha() and not before.isalpha()))
             else:
-                fits = 0.8 * (character in _SIGNS and (character == "’" or not inside))
+                fits = 0.0
             found.append(fits)
     return sum(found) / len(found) if found else 0.0

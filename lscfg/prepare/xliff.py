@@ -82,6 +82,8 @@ class _Segments(XmlStream):
         """By side, parts of the marked segments of the unit, by their mid."""
         self.marks: list[str | None] = []
         """The mid of each open element mrk, None if it marks no segment."""
+        self.loose = False
+        """True if text of the unit stands outside its marked segments."""
         self.side, self.state = "", ""
         self.line = self.skipped = self.codes = 0
 
@@ -89,8 +91,8 @@ class _Segments(XmlStream):
         if name in ("xliff", "file"):
             for number, keys in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
                 self.own[number] = next((attributes[key] for key in keys if key in attributes), self.own[number])
-        elif name in ("trans-unit", "segment"):
-            self.texts, self.segments, self.marks = {}, {}, []
+        elif name in ("trans-unit", "segment") and not self.side:
+            self.texts, self.segments, self.marks, self.loose = {}, {}, [], False
             self.state, self.line = attributes.get("state", ""), self.parser.CurrentLineNumber
         elif name in SKIPPED:
             self.skipped += 1
@@ -98,6 +100,10 @@ class _Segments(XmlStream):
             self.codes += name in CODES
             if name == "mrk":
                 self.marks.append(attributes.get("mid") if attributes.get("mtype") == "seg" else None)
+                if self.marks[-1] is not None:
+                    own = self.segments.setdefault(self.side, {})
+                    self.loose = self.loose or self.marks[-1] in own  # two segments of one number
+                    own.setdefault(self.marks[-1], [])
             kind = attributes.get("ctype") or attributes.get("subType", "").replace(":", "-")
             if kind in BREAKS and not self.codes - (name in CODES):
                 self._add(" ")
@@ -113,9 +119,10 @@ class _Segments(XmlStream):
 
     def _add(self, text: str) -> None:
         self.texts[self.side].append(text)
-        for mid in self.marks:
-            if mid is not None:
-                self.segments.setdefault(self.side, {}).setdefault(mid, []).append(text)
+        marks = [mid for mid in self.marks if mid is not None]
+        for mid in marks:
+            self.segments[self.side][mid].append(text)
+        self.loose = self.loose or (not marks and self.side != "source" and bool(text.strip()))
 
     def _end(self, name: str) -> None:
         if name in SKIPPED:
@@ -124,7 +131,7 @@ class _Segments(XmlStream):
             self.side = ""
         elif self.side:
             self.codes -= name in CODES
-            if name == "mrk":
+            if name == "mrk" and self.marks:
                 self.marks.pop()
         elif name in ("trans-unit", "segment"):
             self._close()
@@ -134,8 +141,10 @@ class _Segments(XmlStream):
         sides = sides_of(tuple(self.own), self.languages)
         units = [tuple("".join(self.texts.get(side, [])) for side in ("source", "target"))]
         marked = [self.segments.get(side, {}) for side in ("seg-source", "target")]
-        if marked[1] and marked[1].keys() <= marked[0].keys():
-            units = [("".join(parts), "".join(marked[1].get(mid, []))) for mid, parts in marked[0].items()]
+        if marked[1] and marked[1].keys() == marked[0].keys() and not self.loose:
+            units = [
+                ("".join(parts), "".join(marked[1][mid])) for mid, parts in marked[0].items() if "".join(parts).strip()
+            ]
         for texts in units:
             missing = None in sides or not texts[1].strip() or self.state in UNFINISHED
             source, target = ("" if side is None else texts[side] for side in sides)

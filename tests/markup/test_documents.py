@@ -175,6 +175,34 @@ def test_marked_segments_of_xliff_1_are_filled_one_by_one(kind):
     assert wanted in translated(f"{_unit(target)}</xliff>", ".xlf")
 
 
+@pytest.mark.parametrize(
+    ("segments", "target", "wanted"),
+    [
+        ("<mrk mtype='seg' mid='1'>a.</mrk> b.", "", "A. B.</target>"),  # text beside a segment: the whole unit
+        ("<mrk mtype='protected'><mrk mtype='seg' mid='1'>a.</mrk></mrk>", "", "A. B.</target>"),
+        (
+            "<ph id='1'><sub><mrk mtype='seg' mid='1'>a.</mrk></sub></ph><mrk mtype='seg' mid='2'>b.</mrk>",
+            "",
+            "<ph id='1'><sub><mrk mtype='seg' mid='1'>a.</mrk></sub></ph><mrk mtype='seg' mid='2'>B.</mrk></target>",
+        ),
+        (
+            "<mrk mtype='seg' mid='0'>a.</mrk> <mrk mtype='seg' mid='0'>b.</mrk>",
+            "<target><mrk mtype='seg' mid='0'/> <mrk mtype='seg' mid='0'/></target>",
+            "<target><mrk mtype='seg' mid='0'/> <mrk mtype='seg' mid='0'/></target>",
+        ),
+    ],
+)
+def test_segments_that_are_not_the_whole_text(segments, target, wanted):
+    unit = f"<trans-unit><source>a. b.</source><seg-source>{segments}</seg-source>{target}</trans-unit>"
+    assert wanted in translated(f"<xliff version='1.2'>{unit}</xliff>", ".xlf")
+
+
+def test_line_ends_of_a_marked_segment_may_be_preserved():
+    inner = "<source>a\nb</source><seg-source xml:space='preserve'><mrk mtype='seg' mid='1'>a\nb</mrk></seg-source>"
+    (unit,) = FORMATS[".xlf"].read(f"<xliff version='1.2'><trans-unit>{inner}</trans-unit></xliff>".encode()).units
+    assert unit.text == "a\nb"
+
+
 def test_marked_segments_without_numbers_are_all_filled():
     data = f"{_unit('')}</xliff>".replace(" mid='1'", "").replace(" mid='2'", "")
     assert "<mrk mtype='seg'>A <g id='1'>B</g> D.</mrk> <mrk mtype='seg'>C.</mrk></target>" in translated(data, ".xlf")

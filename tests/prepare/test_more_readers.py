@@ -233,7 +233,13 @@ def test_xliff(tmp_path, version, prefix):
     ("target", "pairs"),
     [
         ("<mrk mtype='seg' mid='1'>a</mrk> <mrk mtype='seg' mid='2'>b</mrk>", [("eins", "a", ""), ("zwei", "b", "")]),
-        ("<mrk mtype='seg' mid='2'>b</mrk>", [("eins", "", NO_TRANSLATION), ("zwei", "b", "")]),
+        ("<mrk mtype='seg' mid='2'>b</mrk>", [("eins zwei", "b", "")]),
+        (
+            "<mrk mtype='seg' mid='1'/> <mrk mtype='seg' mid='2'>b</mrk>",
+            [("eins", "", NO_TRANSLATION), ("zwei", "b", "")],
+        ),
+        ("<mrk mtype='seg' mid='1'>a</mrk> c <mrk mtype='seg' mid='2'>b</mrk>", [("eins zwei", "a c b", "")]),
+        ("<mrk mtype='seg' mid='1'>a</mrk> <mrk mtype='seg' mid='1'>b</mrk>", [("eins zwei", "a b", "")]),
         (
             "<mrk mtype='seg' mid='1'/><mrk mtype='seg' mid='2'>b</mrk>",
             [("eins", "", NO_TRANSLATION), ("zwei", "b", "")],
@@ -246,9 +252,12 @@ def test_marked_segments_of_xliff_1_are_pairs(tmp_path, target, pairs):
     marked = "<mrk mtype='seg' mid='1'>ei<mrk mtype='x'>ns</mrk></mrk> <mrk mtype='seg' mid='2'>zwei</mrk>"
     unit = f"<source>eins zwei</source><seg-source>{marked}</seg-source><target>{target}</target>"
     head = "<xliff version='1.2'><file source-language='de' target-language='en'>"
-    other = "<trans-unit><source>c</source><target>d</target></trans-unit>"
+    broken = (
+        "<trans-unit><source>a<mrk mtype='seg' mid='1'>b<trans-unit/></mrk></source><target>c</target></trans-unit>"
+    )
+    other = f"{broken}<trans-unit><source>c</source><target>d</target></trans-unit>"
     file = written(tmp_path / "a.xlf", f"{head}<trans-unit>{unit}</trans-unit>{other}</file></xliff>")
-    assert [tuple(pair[1:]) for pair in read("xliff", file)] == [*pairs, ("c", "d", "")]
+    assert [tuple(pair[1:]) for pair in read("xliff", file)] == [*pairs, ("ab", "c", ""), ("c", "d", "")]
 
 
 @pytest.mark.parametrize(
