@@ -178,7 +178,7 @@ def test_marked_segments_of_xliff_1_are_filled_one_by_one(kind):
 @pytest.mark.parametrize(
     ("segments", "target", "wanted"),
     [
-        ("<mrk mtype='seg' mid='1'>a.</mrk> b.", "", "A. B.</target>"),  # text beside a segment: the whole unit
+        ("<mrk mtype='seg' mid='1'>a.</mrk> b.", "", "A. B.</target>"),  # text outside a segment: the whole unit
         ("<mrk mtype='protected'><mrk mtype='seg' mid='1'>a.</mrk></mrk>", "", "A. B.</target>"),
         (
             "<ph id='1'><sub><mrk mtype='seg' mid='1'>a.</mrk></sub></ph><mrk mtype='seg' mid='2'>b.</mrk>",
