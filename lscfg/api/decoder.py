@@ -121,7 +121,9 @@ class Decoder(Closing):
         """
         k = None if k is None else int(check_number(k, "k", 1))
         translated = self._translated(lines, 1 if k is None else k, xml_input, grammar)
-        return [self._typed.best(one) if k is None else one.hypotheses for one in translated]
+        if k is None:
+            return [self._typed.best(one) for one in translated]
+        return [one.hypotheses for one in translated]
 
     def explain(
         self, lines: Iterable[str], xml_input: str | None = None, grammar: Iterable[str] = ()

@@ -172,12 +172,12 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bo
     segmented = node.child("seg-source")
     flows = _flows(source, flows)
     parts_flow = _flows(segmented, flows) if segmented else flows
-    parts = [part for part in _parts(segmented) if _has_text(part)] if segmented and not _is_loose(segmented) else []
+    parts = [part for part in _parts(segmented) if _has_text(part)] if segmented else []
     if target is None:
-        after = segmented or source
+        last = segmented or source
         blanks = data[node.inner : source.begin].decode()
         prefix = data[source.begin : source.inner].decode().partition("source")[0]  # with its namespace
-        before, begin, end = blanks if not blanks.strip() else "", after.end, after.end
+        before, begin, end = blanks if not blanks.strip() else "", last.end, last.end
         opening = f"{prefix}target>"
     else:
         before, begin, end = "", target.begin, target.end
@@ -185,15 +185,17 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bo
     before += _for_review(opening) if old else opening
     after = f"</{_name(opening)}>"
     if target is not None and any(child.text is None for child in target.children):
-        numbers = Counter(part.attributes.get("mid") for part in parts)
-        sources = {mid: part for part in parts if numbers[mid := part.attributes.get("mid")] == 1 and mid is not None}
-        empty = [(part, sources.get(part.attributes.get("mid"))) for part in _parts(target) if not _has_text(part)]
+        numbers = Counter(_mid(part) for part in parts)
+        sources = {_mid(part): part for part in parts if _mid(part) and numbers[_mid(part)] == 1}
+        empty = [(part, sources.get(_mid(part))) for part in _parts(target) if not _has_text(part)]
         filled = [(part, own) for part, own in empty if own]
         yield from _filled(target, filled, data, parts_flow, _Gap(source, flows, begin, end, before, after))
     elif target is None or not _has_text(target):
         whole = _Gap(source, flows, begin, end, before, after)
-        filled = [(part, part) for part in parts]
-        yield from _filled(segmented, filled, data, parts_flow, whole) if segmented and parts else [whole]
+        if segmented and parts and not _is_loose(segmented):
+            yield from _filled(segmented, [(part, part) for part in parts], data, parts_flow, whole)
+        else:
+            yield whole
 
 
 def _parts(node: _Node) -> Iterator[_Node]:
@@ -203,6 +205,11 @@ def _parts(node: _Node) -> Iterator[_Node]:
             yield child
         elif not _is_void(child):
             yield from _parts(child)
+
+
+def _mid(part: _Node) -> str:
+    """The number of a marked segment, empty if it has none."""
+    return part.attributes.get("mid", "")
 
 
 def _is_part(node: _Node) -> bool:

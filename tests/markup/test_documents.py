@@ -179,6 +179,11 @@ def test_marked_segments_of_xliff_1_are_filled_one_by_one(kind):
     ("segments", "target", "wanted"),
     [
         ("<mrk mtype='seg' mid='1'>a.</mrk> b.", "", "A. B.</target>"),  # text outside a segment: the whole unit
+        (
+            "<mrk mtype='seg' mid='1'>a.</mrk> b.",
+            "<target><mrk mtype='seg' mid='1'/></target>",
+            "<target state=\"needs-review-translation\"><mrk mtype='seg' mid='1'>A.</mrk></target>",
+        ),
         ("<mrk mtype='protected'><mrk mtype='seg' mid='1'>a.</mrk></mrk>", "", "A. B.</target>"),
         (
             "<ph id='1'><sub><mrk mtype='seg' mid='1'>a.</mrk></sub></ph><mrk mtype='seg' mid='2'>b.</mrk>",
