@@ -319,7 +319,7 @@ def longer_lists(folder: Path) -> None:
     [
         (damaged_json, "not the history of a tuning"),
         (foreign_json, "not the history of a tuning"),
-        (missing_lists, r"kbest\.001\.gz: cannot read"),
+        (missing_lists, r"kbest\.001\.gz: is missing, so the tuning cannot continue"),
         (cut_lists, r"kbest\.001\.gz: compressed file is cut off"),
         (shortened_lists, "lists of iteration 1 are not those of its history"),
         (longer_lists, r"kbest\.001\.gz: has a sentence outside 0 to 14"),
