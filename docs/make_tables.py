@@ -527,7 +527,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "cdec time": lambda: ratio("speed/cdec-with-a-minimal-grammar-1", "sp16 all"),
     "moses time": lambda: ratio("moses/moses-2", "sp16.lscfg"),
     "decoder time": decoders,
-    "latent de-en": lambda: bleu(rows_of("de-en-best/systems")["LATENT-16"]).split()[0],
     "estimate": estimate,
     "small": small,
     "neural-lead": lead_over_neural,
