@@ -108,7 +108,7 @@ class _Segments(XmlStream):
             if kind in BREAKS and not self.codes - (name in CODES):
                 self._add(" ")
         elif name in ("source", "seg-source", "target") and not self.skipped:
-            self.side, self.codes = name, 0
+            self.side, self.codes, self.marks = name, 0, []
             self.texts[name] = []
             if name == "target":
                 self.state = attributes.get("state", self.state)

@@ -255,9 +255,15 @@ def test_marked_segments_of_xliff_1_are_pairs(tmp_path, target, pairs):
     broken = (
         "<trans-unit><source>a<mrk mtype='seg' mid='1'>b<trans-unit/></mrk></source><target>c</target></trans-unit>"
     )
+    broken += "<trans-unit><source>a<mrk mtype='seg' mid='1'>b<source/>c</mrk></source><target>d</target></trans-unit>"
     other = f"{broken}<trans-unit><source>c</source><target>d</target></trans-unit>"
     file = written(tmp_path / "a.xlf", f"{head}<trans-unit>{unit}</trans-unit>{other}</file></xliff>")
-    assert [tuple(pair[1:]) for pair in read("xliff", file)] == [*pairs, ("ab", "c", ""), ("c", "d", "")]
+    assert [tuple(pair[1:]) for pair in read("xliff", file)] == [
+        *pairs,
+        ("ab", "c", ""),
+        ("ab", "d", ""),
+        ("c", "d", ""),
+    ]
 
 
 @pytest.mark.parametrize(
