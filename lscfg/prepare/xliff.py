@@ -102,7 +102,7 @@ class _Segments(XmlStream):
                 self.marks.append(attributes.get("mid") if attributes.get("mtype") == "seg" else None)
                 if self.marks[-1] is not None:
                     own = self.segments.setdefault(self.side, {})
-                    self.loose = self.loose or self.marks[-1] in own  # two segments of one number
+                    self.loose |= self.marks[-1] in own  # two segments of one number
                     own.setdefault(self.marks[-1], [])
             kind = attributes.get("ctype") or attributes.get("subType", "").replace(":", "-")
             if kind in BREAKS and not self.codes - (name in CODES):
@@ -122,7 +122,7 @@ class _Segments(XmlStream):
         marks = [mid for mid in self.marks if mid is not None]
         for mid in marks:
             self.segments[self.side][mid].append(text)
-        self.loose = self.loose or (not marks and self.side != "source" and bool(text.strip()))
+        self.loose |= not marks and self.side != "source" and bool(text.strip())
 
     def _end(self, name: str) -> None:
         if name in SKIPPED:

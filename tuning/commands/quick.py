@@ -24,7 +24,7 @@ from lscfg.errors import InputError, LscfgError, quote
 from lscfg.extras import need
 from lscfg.io.arguments import InputFile, NamedFile, output_folder
 from lscfg.io.json_files import read_json
-from lscfg.io.read import decode_text, read_bytes
+from lscfg.io.read import decode_text, file_hash, read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.signals import Terminated
@@ -221,17 +221,12 @@ def _saved_input(folder: Path) -> Path:
     if sys.stdin is None or sys.stdin.isatty():
         raise InputError("- is standard input, which is a terminal here; name a file, or write lscfg quick - < FILE")
     saved = folder / STDIN
-    before = _digest(saved) if saved.exists() else None
+    before = file_hash(saved) if saved.exists() else None
     with atomic_write(saved, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-    if before not in (None, _digest(saved)):
+    if before not in (None, file_hash(saved)):
         log.warning(f"{saved}: replaced by other text; the translator of {folder} will be that of the new text")
     return saved
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _Health:
