@@ -257,9 +257,17 @@ def read_settings(args: argparse.Namespace, table: dict[str, object]) -> Setting
     settings = Settings(**(table | given))
     if settings.width % (2 * settings.heads):
         raise SystemExit(f"width {settings.width}: not a multiple of twice the {settings.heads} heads")
-    if settings.bits not in (16, 32):
-        raise SystemExit(f"bits {settings.bits}: choose 16 or 32")
+    if settings.bits not in (0, 16, 32):
+        raise SystemExit(f"bits {settings.bits}: choose 16 or 32, or 0 for the faster one")
     return settings
+
+
+def fast_bits(device: str) -> int:
+    """Returns 16 if the device multiplies bfloat16, which a processor without it emulates in 20 times the time."""
+    if device != "cpu":
+        return 16 if torch.cuda.is_bf16_supported() else 32
+    known = getattr(torch.cpu, "get_capabilities", dict)()  # torch 2.6 lacks it
+    return 16 if any(known.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16")) else 32
 
 
 def train(args: argparse.Namespace) -> None:
@@ -276,11 +284,14 @@ def train(args: argparse.Namespace) -> None:
     names = [name if isinstance(name, str) else name[0] for name in names]  # of several references the first
     texts = [read_pairs(args.data, names[k : k + 2]) for k in (0, 2)]
     pieces = Pieces.learn([line for side in texts[0] for line in side], settings.pieces)
-    about = {"settings": dataclasses.asdict(settings), "seed": args.seed, "reverse": args.reverse, "texts": names}
     path = args.output / "about.json"
+    found = json.loads(path.read_text()) if path.exists() else {"settings": {}}
+    if not settings.bits:  # a training continues as it began, also on another machine
+        settings = dataclasses.replace(settings, bits=found["settings"].get("bits") or fast_bits(args.device))
+    about = {"settings": dataclasses.asdict(settings), "seed": args.seed, "reverse": args.reverse, "texts": names}
     if path.exists():
-        found = json.loads(path.read_text())
-        found["settings"] = dataclasses.asdict(Settings()) | found["settings"]  # settings that are newer than the file
+        newer = Settings(bits=settings.bits)  # settings that are newer than the file
+        found["settings"] = dataclasses.asdict(newer) | found["settings"]
         if found != about:
             raise SystemExit(f"{path}: this training has other settings, {found}; choose another folder")
     args.output.mkdir(parents=True, exist_ok=True)

@@ -44,7 +44,7 @@ class Settings:
     rate: float = option(1e-3, "highest learning rate")
     warmup: int = option(2000, "steps until the highest learning rate")
     batch: int = option(2048, "target pieces of a batch")
-    bits: int = option(16, "16 (bfloat16) or 32 for products in training; 32 is faster on many Intel processors")
+    bits: int = option(0, "16 (bfloat16) or 32 for products in training; 0 takes 16 where the processor has it")
     patience: int = option(8, "epochs without better dev perplexity that end the training")
     average: int = option(5, "number of best epochs whose mean is the model")
 

@@ -266,12 +266,25 @@ def test_a_training_without_a_newer_setting_continues(corpus):
     train = ("train", corpus / "experiment.toml", "--data", corpus, "-o", corpus / "m", *TINY)
     run(*train, "--epochs", 1)
     about = json.loads((corpus / "m" / "about.json").read_text())
-    del about["settings"]["bits"]
+    del about["settings"]["average"]
     (corpus / "m" / "about.json").write_text(json.dumps(about))
     run(*train, "--epochs", 2)
     assert torch.load(corpus / "m" / "state.pt")["progress"]["epoch"] == 2
     with pytest.raises(SystemExit, match="other settings"):
-        run(*train, "--epochs", 3, "--bits", 32)
+        run(*train, "--epochs", 3, "--average", 4)
+
+
+def test_products_of_the_faster_kind_and_of_the_same_kind_to_the_end(corpus, monkeypatch):
+    """Emulated bfloat16 had been the default: a step took 20 times as long on processors without it."""
+    train = ("train", corpus / "experiment.toml", "--data", corpus, "-o", corpus / "m", *TINY)
+    for known, bits in (({"avx512_bf16": True}, 16), ({"avx512_f": True, "avx512_bf16": False}, 32), ({}, 32)):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda known=known: known, raising=False)
+        assert neural.fast_bits("cpu") == bits
+    for epochs in (1, 2):  # the second time on a processor with it
+        run(*train, "--epochs", epochs)
+        assert json.loads((corpus / "m" / "about.json").read_text())["settings"]["bits"] == 32
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
+    assert torch.load(corpus / "m" / "state.pt")["progress"]["epoch"] == 2
 
 
 def test_training_ends_without_progress(corpus, capsys):
@@ -290,13 +303,14 @@ def test_settings_come_from_options_or_the_experiment_file(corpus, tmp_path):
     table = "".join(f"{name} = {value}\n" for name, value in (SIZES | {"dropout": 0}).items())
     train(table, "--hidden", 24)
     settings = json.loads((tmp_path / "m" / "about.json").read_text())["settings"]
-    assert settings == vars(transformer.Settings(**(SIZES | {"dropout": 0, "hidden": 24})))
+    bits = {"bits": neural.fast_bits("cpu")}
+    assert settings == vars(transformer.Settings(**(SIZES | {"dropout": 0, "hidden": 24} | bits)))
     for wrong, message in (
         ("depth = 3", r"\[neural\] has no setting depth; known are pieces, layers, "),
         ("width = '8'", "width in \\[neural\\] is not a number: '8'"),
         ("pieces = 1.5", "pieces in \\[neural\\] is not a number: 1.5"),
         ("heads = 3", "width 256: not a multiple of twice the 3 heads"),
-        ("bits = 8", "bits 8: choose 16 or 32"),
+        ("bits = 8", "bits 8: choose 16 or 32, or 0"),
     ):
         with pytest.raises(SystemExit, match=message):
             train(wrong)
