@@ -148,7 +148,9 @@ def _child(files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
         pass_fds=files,
-        start_new_session=True,  # hides an interruption at the keyboard, which the caller handles
+        # Hides an interruption at the keyboard, which the caller handles. In a session of its own the process would
+        # leave the scheduling group of Linux in which `nice lscfg` competes with other programs.
+        process_group=0,
     )
 
 

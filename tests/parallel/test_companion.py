@@ -8,6 +8,7 @@ from companion_work import die, importable, refuse, return_at_once, write_and_wa
 
 from lscfg.errors import InputError, WorkerError
 from lscfg.parallel.companion import Companion
+from lscfg.parallel.jobs import Job, started_job
 
 
 def test_a_companion_inherits_files_and_ends_on_request():
@@ -22,6 +23,17 @@ def test_a_companion_inherits_files_and_ends_on_request():
         with pytest.raises(WorkerError, match="signal 15"):
             companion.wait()
     assert time.monotonic() - began < 50
+
+
+def test_a_worker_competes_with_other_programs_as_its_owner_does():
+    """In a session of its own it would leave the scheduling group that `nice` applies to."""
+    child = started_job(Job(return_at_once, "system"), 1)
+    try:
+        assert os.getsid(child.pid) == os.getsid(0)
+        assert os.getpgid(child.pid) == child.pid  # out of reach of an interruption at the keyboard
+    finally:
+        child.kill()
+        child.communicate()
 
 
 def test_the_end_of_the_function_is_the_end_of_the_wait():
