@@ -148,8 +148,8 @@ def _child(files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
         pass_fds=files,
-        # Hides an interruption at the keyboard, which the caller handles. In a session of its own the process would
-        # leave the scheduling group of Linux in which `nice lscfg` competes with other programs.
+        # Hides an interruption at the keyboard, which the caller handles. A new session would take the process out of
+        # the scheduling group of Linux in which `nice lscfg` competes with other programs.
         process_group=0,
     )
 

@@ -26,7 +26,7 @@ def test_a_companion_inherits_files_and_ends_on_request():
 
 
 def test_a_worker_competes_with_other_programs_as_its_owner_does():
-    """In a session of its own it would leave the scheduling group that `nice` applies to."""
+    """A new session would take it out of the scheduling group that `nice` applies to."""
     child = started_job(Job(return_at_once, "system"), 1)
     try:
         assert os.getsid(child.pid) == os.getsid(0)
