@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.grammar.table import RuleTable
-from lscfg.kernel import Deriver, Forest
-
-REST = -1
-"""Category of the nodes inside an edge of more than two tails."""
+from lscfg.kernel import REST, Deriver, Forest
 
 
 @dataclass(frozen=True)
@@ -53,10 +50,7 @@ class Decomposition:
         """The minimal rules that rewrite a node."""
         f = self.forest
         for edge in range(f.node_edges[node], f.node_edges[node + 1]):
-            tails = [t for t in f.edge_tail[edge].tolist() if t >= 0]
-            while tails and f.node_cat[tails[-1]] == REST:
-                tails[-1:] = f.edge_tail[f.node_edges[tails[-1]]].tolist()
-            yield Edge(node, tuple(tails), int(f.app_rule[f.edge_apps[edge]]))
+            yield Edge(node, tuple(f.tails(edge)), int(f.app_rule[f.edge_apps[edge]]))
 
     def levels(self) -> np.ndarray:
         """int64 [nodes]: minimal rules in each derivation of the node, equal for all by lemma 3; 0 for ``REST``."""

@@ -17,7 +17,7 @@ from lscfg.io.read import read_utf8
 from lscfg.kernel.base import Vocab, check, utf8, view
 from lscfg.kernel.compiled import open_compiled, word_arrays
 
-X, S = 0, 1
+X, S = int(lib.LSCFG_X), int(lib.LSCFG_S)
 """Categories of every grammar, [X] and [S]."""
 
 PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
@@ -34,10 +34,10 @@ EXTRA_RULES = int(lib.LSCFG_EXTRA_RULES)
 """Number of rule numbers after those of a grammar; the last one is the rule of ``REST`` nodes."""
 
 MOST = int(lib.LSCFG_MOST)
-"""Maximum number of rule applications in a forest, the kernel's LSCFG_MOST."""
+"""Maximum number of rule applications in a forest."""
 
-EPSILON = -2
-"""Word id of a lattice arc without a word, the kernel's LSCFG_EPSILON."""
+EPSILON = int(lib.LSCFG_EPSILON)
+"""Word id of a lattice arc without a word."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,7 @@ class Grammar:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Returns the arrays of a compiled grammar, which ``read`` reads; all words of the vocabulary are included."""
-        size = len(self)
-        rules, found = np.empty((size, 5), np.int32), ffi.new("lscfg_grammar_view *")
-        lib.lscfg_grammar_get(self._pointer, found, ffi.from_buffer("int32_t[]", rules))
+        rules, found = _facts(self)
         _, ids, values = self.features()
         different, which = np.unique(values.view(np.int64), return_inverse=True)  # every bit counts
         arrays = {
@@ -166,7 +164,11 @@ class Grammar:
         return int(lib.lscfg_grammar_category(self._pointer, data, len(data)))
 
     def category_name(self, category: int) -> str:
-        """Returns the name of a category."""
+        """Returns the name of a category.
+
+        Raises:
+            IndexError: the grammar has no such category.
+        """
         if not 0 <= category < lib.lscfg_grammar_n_categories(self._pointer):
             raise IndexError(f"category {category}")
         length = ffi.new("size_t *")
@@ -293,6 +295,7 @@ class Grammar:
         Raises:
             InputError: an arc does not lead to a later state.
             TooLargeError: the forest has more than ``options.most`` applications.
+            ValueError: the shape of ``arcs`` is not [n, 3].
         """
         arcs = np.ascontiguousarray(arcs, np.int32)
         if arcs.ndim != 2 or arcs.shape[1] != 3:
@@ -315,13 +318,19 @@ class Grammar:
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
+def _facts(grammar: Grammar) -> tuple[np.ndarray, Any]:
+    """Returns what lscfg_grammar_get writes: int32 [rules, LSCFG_RULE_FACTS], and the view of symbols and links."""
+    rules, found = np.empty((len(grammar), lib.LSCFG_RULE_FACTS), np.int32), ffi.new("lscfg_grammar_view *")
+    lib.lscfg_grammar_get(grammar._pointer, found, ffi.from_buffer("int32_t[]", rules))
+    return rules, found
+
+
 def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns both sides of all rules: offsets int64 [size + 1], source lengths int32 [size], symbols int32.
 
     The source side of rule r begins at ``symbols[offsets[r]]``, and its target side follows.
     """
-    rules, found = np.empty((len(grammar), 5), np.int32), ffi.new("lscfg_grammar_view *")
-    lib.lscfg_grammar_get(grammar._pointer, found, ffi.from_buffer("int32_t[]", rules))
+    rules, found = _facts(grammar)
     offsets = np.zeros(len(grammar) + 1, np.int64)
     np.cumsum(rules[:, 1] + rules[:, 2], out=offsets[1:])
     return offsets, rules[:, 1], view(found.symbols, found.n_symbols, np.int32, grammar)
@@ -488,6 +497,7 @@ class Forest:
 
         Raises:
             InputError: the forest is none of a parsed sentence.
+            ValueError: the shape of ``keep`` is not [n_apps].
         """
         if keep.shape != (self.n_apps,):
             raise ValueError(f"{self.n_apps} applications, keep {keep.shape}")
@@ -510,6 +520,9 @@ class Forest:
 
         Args:
             apps, nodes: float64 [n_apps], [n_nodes], as of ``Inference``.
+
+        Raises:
+            ValueError: the shape of ``apps`` is not [n_apps], or that of ``nodes`` is not [n_nodes].
         """
         if apps.shape != (self.n_apps,) or nodes.shape != (self.n_nodes,):
             raise ValueError(f"{self.n_apps} applications, {self.n_nodes} nodes, marginals {apps.shape}, {nodes.shape}")
@@ -565,6 +578,7 @@ class ForestBuilder:
 
         Raises:
             InputError: a tail is not an earlier node, or the forest is finished.
+            ValueError: more than two tails are given.
         """
         if len(tails) > 2:
             raise ValueError(f"{len(tails)} tails")

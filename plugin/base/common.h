@@ -18,6 +18,7 @@
   }
 
 static inline int array_grow(void **data, int64_t *capacity, int64_t wanted, size_t element) {
+  if (wanted > INT64_MAX / 2 / (int64_t)element) return LSCFG_ENOMEM; /* the products below would overflow */
   int64_t bigger = *capacity ? *capacity : 16;
   while (bigger < wanted) bigger *= 2;
   void *moved = realloc(*data, (size_t)bigger * element);

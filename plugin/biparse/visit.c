@@ -10,7 +10,7 @@
 /* Positions of the symbols of an edge. */
 typedef struct {
   int32_t k, l, n_tails;
-  int32_t tail_k[MOST_TAILS], tail_l[MOST_TAILS], tail_symbol[MOST_TAILS];
+  int32_t tail_k[MOST_TAILS], tail_l[MOST_TAILS];
 } layout;
 
 /* Adds the target side of an edge to the symbols; position[h] becomes the symbol of each target word of the rule. */

@@ -11,7 +11,7 @@ using std::vector;
 
 namespace {
 
-enum { kX = 0, kS = 1 }; /* categories that every grammar of the kernel has */
+enum { kX = LSCFG_X, kS = LSCFG_S };
 
 void Check(int code, const lscfg_error &error, const string &path) {
   if (code >= 0) return;

@@ -134,17 +134,16 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
       for (int t = 0; t < 2; t++)
         if (f->edge_tail.data[2 * (int64_t)e + t] >= 0) renumbered[f->edge_tail.data[2 * (int64_t)e + t]] = 0;
   }
-  int32_t nodes = 0, edges = 0, apps = 0, steps = 0;
+  int32_t nodes = 0, edges = 0, apps = 0, steps = 0; /* kept so far */
   for (int32_t q = 0; q <= root; q++) {
     int32_t first = f->node_edges.data[q], last = f->node_edges.data[q + 1];
     if (renumbered[q] < 0) continue;
     renumbered[q] = nodes;
     f->node_cat.data[nodes] = f->node_cat.data[q];
-    f->node_span.data[2 * nodes] = f->node_span.data[2 * q];
-    f->node_span.data[2 * nodes + 1] = f->node_span.data[2 * q + 1];
-    if (f->node_tgt.size) {
-      f->node_tgt.data[2 * nodes] = f->node_tgt.data[2 * q];
-      f->node_tgt.data[2 * nodes + 1] = f->node_tgt.data[2 * q + 1];
+    for (int side = 0; side < 2; side++) {
+      int64_t to = 2 * (int64_t)nodes + side, from = 2 * (int64_t)q + side;
+      f->node_span.data[to] = f->node_span.data[from];
+      if (f->node_tgt.size) f->node_tgt.data[to] = f->node_tgt.data[from];
     }
     f->node_edges.data[nodes] = edges;
     for (int32_t e = first; e < last; e++, edges++) {
@@ -152,7 +151,7 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
       f->edge_head.data[edges] = nodes;
       for (int t = 0; t < 2; t++) {
         int32_t tail = f->edge_tail.data[2 * (int64_t)e + t];
-        f->edge_tail.data[2 * edges + t] = tail < 0 ? -1 : renumbered[tail];
+        f->edge_tail.data[2 * (int64_t)edges + t] = tail < 0 ? -1 : renumbered[tail];
       }
       if (f->edge_paths.size) {
         int32_t first_step = f->edge_paths.data[e], last_step = f->edge_paths.data[e + 1];
@@ -175,11 +174,11 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
     f->paths.size = steps;
   }
   f->node_cat.size = nodes;
-  f->node_span.size = 2 * nodes;
-  if (f->node_tgt.size) f->node_tgt.size = 2 * nodes;
+  f->node_span.size = 2 * (int64_t)nodes;
+  if (f->node_tgt.size) f->node_tgt.size = 2 * (int64_t)nodes;
   f->node_edges.size = nodes + 1;
   f->edge_head.size = edges;
-  f->edge_tail.size = 2 * edges;
+  f->edge_tail.size = 2 * (int64_t)edges;
   f->edge_apps.size = edges + 1;
   f->app_rule.size = f->app_edge.size = apps;
   free(renumbered);

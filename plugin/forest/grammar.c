@@ -41,6 +41,7 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g->node_group.data);
   trie_release(&g->sources);
   free(g->unary_groups);
+  free(g->unary_begin);
   free(g->categories_in_order);
   free(g);
 }
@@ -310,10 +311,31 @@ static int read_source(lscfg_grammar *g, slice field, int_array *src, int64_t li
   return LSCFG_OK;
 }
 
-static int read_target(lscfg_grammar *g, slice field, int_array *tgt, lscfg_error *error) {
+/* The category of a nonterminal of a source side, counted from 1; -1 if there are not as many. */
+static int32_t category_of(const int_array *src, int32_t index) {
+  for (int64_t i = 0; i < src->size; i++)
+    if (src->data[i] < 0 && !--index) return -1 - src->data[i];
+  return -1;
+}
+
+/* Refuses "[NAME,k]" whose nonterminal k is of another category on the source side. */
+static int check_category(const lscfg_grammar *g, slice token, int32_t category, int64_t line, lscfg_error *error) {
+  const char *name = token.p + 1, *comma = token.end - 1;
+  size_t length;
+  const char *right = lscfg_vocab_word(&g->categories, category, &length);
+  while (comma > name && *comma != ',') comma--;
+  if (comma == name || ((size_t)(comma - name) == length && !memcmp(name, right, length))) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' of the target side is [%.*s] on the source side", TOKEN(token),
+                    length < 60 ? (int)length : 60, right);
+}
+
+static int read_target(lscfg_grammar *g, slice field, const int_array *src, int_array *tgt, int64_t line,
+                       lscfg_error *error) {
   slice token;
   while (next_token(&field, &token)) {
-    int32_t symbol = bracketed(token) ? -target_index(token) : 0;
+    int32_t symbol = bracketed(token) ? -target_index(token) : 0, category = symbol ? category_of(src, -symbol) : -1;
+    int code = category < 0 ? LSCFG_OK : check_category(g, token, category, line, error);
+    if (code) return code;
     if (!symbol && (symbol = lscfg_vocab_add(g->vocab, token.p, (size_t)(token.end - token.p))) < 0)
       return out_of_memory(error);
     if (push(tgt, symbol)) return out_of_memory(error);
@@ -321,16 +343,18 @@ static int read_target(lscfg_grammar *g, slice field, int_array *tgt, lscfg_erro
   return LSCFG_OK;
 }
 
-static int add_feature(lscfg_grammar *g, const char *name, size_t length, double value, int64_t line,
-                       lscfg_error *error) {
-  int32_t id = lscfg_vocab_add(&g->feature_names, name, length), rule = (int32_t)g->rules.size - 1;
-  if (id < 0 || ARRAY_RESERVE(g->feature_ids, 1) || ARRAY_RESERVE(g->feature_values, 1) ||
+int grammar_add_feature(lscfg_grammar *g, int32_t id, double value, int64_t line, lscfg_error *error) {
+  int32_t rule = (int32_t)g->rules.size - 1;
+  if (ARRAY_RESERVE(g->feature_ids, 1) || ARRAY_RESERVE(g->feature_values, 1) ||
       ARRAY_RESERVE(g->feature_last, id + 1 - g->feature_last.size))
     return out_of_memory(error);
   while (g->feature_last.size <= id) g->feature_last.data[g->feature_last.size++] = -1;
-  if (g->feature_last.data[id] == rule) /* cdec would keep the last value */
+  if (g->feature_last.data[id] == rule) { /* cdec would keep the last value */
+    size_t length;
+    const char *name = lscfg_vocab_word(&g->feature_names, id, &length);
     return lscfg_fail(error, LSCFG_EINPUT, line, "the rule names the feature '%.*s' twice; keep one of the two",
                       (int)(length < 80 ? length : 80), name);
+  }
   g->feature_last.data[id] = rule;
   g->feature_ids.data[g->feature_ids.size++] = id;
   g->feature_values.data[g->feature_values.size++] = value;
@@ -338,17 +362,31 @@ static int add_feature(lscfg_grammar *g, const char *name, size_t length, double
   return LSCFG_OK;
 }
 
+static int add_feature(lscfg_grammar *g, const char *name, size_t length, double value, int64_t line,
+                       lscfg_error *error) {
+  int32_t id = lscfg_vocab_add(&g->feature_names, name, length);
+  return id < 0 ? out_of_memory(error) : grammar_add_feature(g, id, value, line, error);
+}
+
 enum { LONGEST_VALUE = 63 };
 
-/* "Name=value" pairs; a bare number is the next of PhraseModel_0, PhraseModel_1, ... as in cdec. */
+/* As in cdec, ';' separates features, too. */
+static int next_feature(slice *field, slice *token) {
+  while (field->p < field->end && (is_blank(*field->p) || *field->p == ';')) field->p++;
+  if (!next_token(field, token)) return 0;
+  const char *end = memchr(token->p, ';', (size_t)(token->end - token->p));
+  if (end) field->p = token->end = end;
+  return 1;
+}
+
+/* "Name=value" pairs; a bare number is PhraseModel_k, the k-th feature of the rule from 0, as in cdec. */
 static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_error *error) {
   slice token;
-  int bare = 0;
-  while (next_token(&field, &token)) {
+  for (int k = 0; next_feature(&field, &token); k++) {
     char name[32];
     double value;
-    const char *equals = token.end;
-    while (equals > token.p && equals[-1] != '=') equals--;
+    const char *equals = memchr(token.p, '=', (size_t)(token.end - token.p));
+    equals = equals ? equals + 1 : token.p;
     size_t length = (size_t)(token.end - equals);
     if (!length || length > LONGEST_VALUE || equals == token.p + 1)
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature Name=value", TOKEN(token));
@@ -356,7 +394,7 @@ static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_erro
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature with a finite value", TOKEN(token));
     int code;
     if (equals == token.p) {
-      int n = snprintf(name, sizeof name, "PhraseModel_%d", bare++);
+      int n = snprintf(name, sizeof name, "PhraseModel_%d", k);
       code = add_feature(g, name, (size_t)n, value, line, error);
     } else {
       code = add_feature(g, token.p, (size_t)(equals - 1 - token.p), value, line, error);
@@ -422,7 +460,7 @@ static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tg
     return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side '%.*s' is not a category like [X]", TOKEN(lhs));
   src->size = tgt->size = 0;
   int code = read_source(g, source, src, line, error);
-  if (!code) code = read_target(g, target, tgt, error);
+  if (!code) code = read_target(g, target, src, tgt, line, error);
   if (code) return code;
   int32_t rule = grammar_add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
   if (rule < 0) return rule;
@@ -478,20 +516,36 @@ static int32_t unary_child(const lscfg_grammar *g, const grammar_group *group) {
   return rule->n_src == 1 && symbol < 0 ? -1 - symbol : -1;
 }
 
+/* A category without a position in the order yet, from which a unary rule builds this one; -1: there is none. */
+static int32_t unplaced_child(const lscfg_grammar *g, const char *placed, int32_t category) {
+  if (category == CATEGORY_S && !placed[CATEGORY_X]) return CATEGORY_X;
+  for (int32_t k = g->unary_begin[category]; k < g->unary_begin[category + 1]; k++) {
+    int32_t child = unary_child(g, &g->groups.data[g->unary_groups[k]]);
+    if (!placed[child]) return child;
+  }
+  return -1;
+}
+
 /* A category on a cycle: every category without a position is built from another one without a position. */
 static int32_t on_circle(const lscfg_grammar *g, const char *placed, int32_t n) {
   int32_t c = 0;
   while (placed[c]) c++;
-  for (int32_t step = 0; step < n; step++) {
-    int32_t next = c == CATEGORY_S && !placed[CATEGORY_X] ? CATEGORY_X : -1;
-    for (int32_t k = 0; k < g->n_unary && next < 0; k++) {
-      const grammar_group *group = &g->groups.data[g->unary_groups[k]];
-      int32_t child = unary_child(g, group);
-      if (group->lhs == c && child >= 0 && !placed[child]) next = child;
-    }
-    c = next;
-  }
+  for (int32_t step = 0; step < n; step++) c = unplaced_child(g, placed, c);
   return c;
+}
+
+/* Sorts unary rules by left-hand side. */
+static int find_unary(lscfg_grammar *g, int32_t n) {
+  g->unary_groups = malloc(((size_t)g->groups.size + 1) * sizeof *g->unary_groups);
+  g->unary_begin = calloc((size_t)n + 2, sizeof *g->unary_begin);
+  if (!g->unary_groups || !g->unary_begin) return LSCFG_ENOMEM;
+  int32_t *end = g->unary_begin + 1; /* of each left-hand side, once its rules are there; its beginning before */
+  for (int32_t i = 0; i < g->groups.size; i++)
+    if (unary_child(g, &g->groups.data[i]) >= 0) end[g->groups.data[i].lhs + 1]++;
+  for (int32_t c = 1; c <= n; c++) end[c] += end[c - 1];
+  for (int32_t i = 0; i < g->groups.size; i++)
+    if (unary_child(g, &g->groups.data[i]) >= 0) g->unary_groups[end[g->groups.data[i].lhs]++] = i;
+  return LSCFG_OK;
 }
 
 /* Sorts the categories so that each comes after those from which unary rules (including the glue rule S -> X)
@@ -500,22 +554,14 @@ static int order_categories(lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(&g->categories), done = 0;
   char *placed = calloc((size_t)n, 1);
   g->categories_in_order = malloc((size_t)n * sizeof *g->categories_in_order);
-  g->unary_groups = malloc(((size_t)g->groups.size + 1) * sizeof *g->unary_groups);
-  if (!placed || !g->categories_in_order || !g->unary_groups) {
+  if (!placed || !g->categories_in_order || find_unary(g, n)) {
     free(placed);
     return LSCFG_ENOMEM;
   }
-  for (int32_t i = 0; i < g->groups.size; i++)
-    if (unary_child(g, &g->groups.data[i]) >= 0) g->unary_groups[g->n_unary++] = i;
   for (int32_t before = -1; done < n && before < done;) {
     before = done;
     for (int32_t c = 0; c < n; c++) {
-      int ready = !placed[c] && (c != CATEGORY_S || placed[CATEGORY_X]);
-      for (int32_t k = 0; k < g->n_unary && ready; k++) {
-        const grammar_group *group = &g->groups.data[g->unary_groups[k]];
-        ready = group->lhs != c || placed[unary_child(g, group)];
-      }
-      if (!ready) continue;
+      if (placed[c] || unplaced_child(g, placed, c) >= 0) continue;
       placed[c] = 1;
       g->categories_in_order[done++] = c;
     }
@@ -603,6 +649,7 @@ static int index_sources(lscfg_grammar *g) {
 int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
   int32_t n = (int32_t)g->rules.size, begin = 0;
   if (g->finished) return check_order(g, error);
+  if (g->rule_group) return out_of_memory(error); /* as the first time */
   int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
   g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);
   if (!rule_group || !g->by_source || index_sources(g)) goto memory;

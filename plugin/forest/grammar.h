@@ -6,7 +6,7 @@
 #include "base/trie.h"
 #include "base/vocab.h"
 
-enum { CATEGORY_X = 0, CATEGORY_S = 1, MAX_ARITY = 9 };
+enum { CATEGORY_X = LSCFG_X, CATEGORY_S = LSCFG_S, MAX_ARITY = 9 };
 
 typedef struct {
   int32_t lhs;
@@ -43,8 +43,8 @@ struct lscfg_grammar {
   int32_t *rule_group;       /* rule -> group */
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
   trie sources;              /* the rules' source sides */
-  int32_t *unary_groups;     /* groups with a source side of one nonterminal */
-  int32_t n_unary;
+  int32_t *unary_groups;     /* groups with a source side of one nonterminal, by left-hand side */
+  int32_t *unary_begin;      /* [categories + 1] the first of each left-hand side in unary_groups */
   int32_t n_ordered;
   /* categories known when the grammar was finished; a unary rule's child before its left-hand side, X before S */
   int32_t *categories_in_order;
@@ -81,6 +81,8 @@ static inline int32_t category_symbol(int32_t category) { return -1 - category; 
 /* Adds a rule of `line` in its file: its number among the grammar's own rules, or a negative code. */
 int32_t grammar_add_rule(lscfg_grammar *, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
                          int64_t n_tgt, int64_t line, lscfg_error *);
+/* Adds a feature of the last rule, which the rule may name once. id: of g->feature_names; line: for the message. */
+int grammar_add_feature(lscfg_grammar *, int32_t id, double value, int64_t line, lscfg_error *);
 /* Adds a link of words of the last rule. */
 int grammar_add_link(lscfg_grammar *, const int32_t pair[2], lscfg_error *);
 

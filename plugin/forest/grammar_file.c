@@ -6,17 +6,15 @@
 #include "base/safetensors.h"
 #include "forest/grammar.h"
 
-enum { FACTS = 5 }; /* of a rule */
-
 void lscfg_grammar_get(const lscfg_grammar *g, lscfg_grammar_view *view, int32_t *rules) {
   *view = (lscfg_grammar_view){g->symbols.size, g->links.size / 2, g->symbols.data, g->links.data};
   for (int32_t r = 0; r < g->rules.size; r++) {
     const grammar_rule *rule = &g->rules.data[r];
     int32_t n_links;
     lscfg_grammar_links(g, r, &n_links);
-    const int32_t facts[FACTS] = {rule->lhs, rule->n_src, rule->n_tgt,
+    const int32_t facts[LSCFG_RULE_FACTS] = {rule->lhs, rule->n_src, rule->n_tgt,
                                   (int32_t)(g->feature_rows.data[r + 1] - g->feature_rows.data[r]), n_links};
-    memcpy(rules + (int64_t)FACTS * r, facts, sizeof facts);
+    memcpy(rules + (int64_t)LSCFG_RULE_FACTS * r, facts, sizeof facts);
   }
 }
 
@@ -56,7 +54,7 @@ static int get_arrays(grammar_file *f, lscfg_error *error) {
   if (!code) code = tensor_file_get(&f->file, "values", "F64", 1, &f->values, error);
   if (!code) code = tensor_stream_open(&f->file, "which", 1, &f->which, error);
   if (code) return code;
-  if (f->rules.view.shape[1] != FACTS) return damaged("rules", error);
+  if (f->rules.view.shape[1] != LSCFG_RULE_FACTS) return damaged("rules", error);
   if (f->links.view.shape[1] != 2) return damaged("links", error);
   if (f->which.n != f->ids.n) return damaged("which", error);
   for (int64_t k = 0; k < f->values.shape[0]; k++)
@@ -101,26 +99,26 @@ static int translate(grammar_file *f, const int32_t *words, const int32_t *categ
 static int add_features(lscfg_grammar *g, grammar_file *f, const int32_t *features, int32_t n, lscfg_error *error) {
   if (n < 0 || n > tensor_stream_left(&f->ids)) return damaged("ids", error);
   const int32_t *ids = tensor_stream_next(&f->ids, n), *which = tensor_stream_next(&f->which, n);
-  if (!ids || !which || ARRAY_RESERVE(g->feature_ids, n) || ARRAY_RESERVE(g->feature_values, n))
-    return out_of_memory(error);
+  if (!ids || !which) return out_of_memory(error);
   for (int32_t k = 0; k < n; k++) {
     if (ids[k] < 0 || ids[k] >= f->features.offsets.shape[0] - 1) return damaged("ids", error);
     if (which[k] < 0 || which[k] >= f->values.shape[0]) return damaged("which", error);
-    g->feature_ids.data[g->feature_ids.size++] = features[ids[k]];
-    g->feature_values.data[g->feature_values.size++] = ((const double *)f->values.data)[which[k]];
+    int code = grammar_add_feature(g, features[ids[k]], ((const double *)f->values.data)[which[k]], 0, error);
+    if (code) return code == LSCFG_EINPUT ? damaged("ids", error) : code; /* the rule has it twice */
   }
-  g->feature_rows.data[g->feature_rows.size - 1] = g->feature_ids.size;
   return LSCFG_OK;
 }
 
 /* Adds the links of the last rule. */
 static int add_links(lscfg_grammar *g, grammar_file *f, int32_t n, lscfg_error *error) {
   const grammar_rule *rule = &g->rules.data[g->rules.size - 1];
+  const int32_t *src = g->symbols.data + rule->src, *tgt = g->symbols.data + rule->tgt;
   if (n < 0 || 2 * (int64_t)n > tensor_stream_left(&f->links)) return damaged("links", error);
   const int32_t *pair = tensor_stream_next(&f->links, 2 * (int64_t)n);
   if (!pair) return out_of_memory(error);
   for (int32_t k = 0; k < n; k++, pair += 2) {
     if (pair[0] < 0 || pair[0] >= rule->n_src || pair[1] < 0 || pair[1] >= rule->n_tgt) return damaged("links", error);
+    if (src[pair[0]] < 0 || tgt[pair[1]] < 0) return damaged("links", error);
     int code = grammar_add_link(g, pair, error);
     if (code) return code;
   }
@@ -138,7 +136,7 @@ static int reserve(lscfg_grammar *g, const grammar_file *f) {
 static int add_rules(lscfg_grammar *g, grammar_file *f, int32_t *numbers[3], room *sides, lscfg_error *error) {
   if (reserve(g, f)) return out_of_memory(error);
   while (tensor_stream_left(&f->rules)) {
-    const int32_t *facts = tensor_stream_next(&f->rules, FACTS);
+    const int32_t *facts = tensor_stream_next(&f->rules, LSCFG_RULE_FACTS);
     if (!facts) return out_of_memory(error);
     int64_t n = (int64_t)facts[1] + facts[2];
     if (facts[1] < 1 || facts[2] < 0 || facts[0] < 0 || facts[0] >= f->categories.offsets.shape[0] - 1)

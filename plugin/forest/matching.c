@@ -33,13 +33,11 @@ static int copy_rule(lscfg_grammar *g, const lscfg_grammar *from, int32_t r, con
   int32_t added = grammar_add_rule(g, categories[rule->lhs], side, rule->n_src, from->symbols.data + rule->tgt,
                                    rule->n_tgt, 0, error);
   if (added < 0) return added;
-  int64_t begin = from->feature_rows.data[r], n = from->feature_rows.data[r + 1] - begin;
-  if (ARRAY_RESERVE(g->feature_ids, n) || ARRAY_RESERVE(g->feature_values, n)) return out_of_memory(error);
-  for (int64_t k = begin; k < begin + n; k++) {
-    g->feature_ids.data[g->feature_ids.size++] = features[from->feature_ids.data[k]];
-    g->feature_values.data[g->feature_values.size++] = from->feature_values.data[k];
+  int64_t begin = from->feature_rows.data[r], end = from->feature_rows.data[r + 1];
+  for (int64_t k = begin; k < end; k++) {
+    int code = grammar_add_feature(g, features[from->feature_ids.data[k]], from->feature_values.data[k], 0, error);
+    if (code) return code;
   }
-  g->feature_rows.data[g->feature_rows.size - 1] = g->feature_ids.size;
   int32_t n_links;
   const int32_t *links = lscfg_grammar_links(from, r, &n_links);
   for (int32_t k = 0; k < n_links; k++) {

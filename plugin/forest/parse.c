@@ -286,9 +286,8 @@ static int is_passed(const lscfg_parse_options *options, int32_t category) {
 static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
   const lscfg_grammar *g = p->grammar;
   range items = *cell(p, p->item_cells, i, j);
-  for (int32_t u = 0; u < g->n_unary; u++) {
+  for (int32_t u = g->unary_begin[category]; u < g->unary_begin[category + 1]; u++) {
     const grammar_group *group = &g->groups.data[g->unary_groups[u]];
-    if (group->lhs != category) continue;
     int32_t symbol = g->symbols.data[g->rules.data[g->by_source[group->rules_begin]].src];
     int32_t child = node_of(p, i, j, -1 - symbol);
     if (child >= 0 && add_done(p, (completed){g->unary_groups[u], category, 0, {child, -1}, -1})) return LSCFG_ENOMEM;
@@ -501,13 +500,13 @@ int lscfg_parse_lattice(const lscfg_grammar *g, const lscfg_arc *arcs, int32_t n
   if (n_states < 2 || !n_arcs) return LSCFG_NO_PARSE;
   if (is_too_many(options, count_cells(n_states - 1))) return LSCFG_TOO_LARGE;
   size_t states = (size_t)n_states, n = (size_t)n_arcs;
-  int32_t *words = malloc((3 * n + 2 * states + 3) * sizeof *words), *number = words + n, *room = number + n;
+  int32_t *words = malloc((3 * n + 2 * states + 3) * sizeof *words);
   lscfg_arc *sorted = malloc(n * sizeof *sorted);
   int32_t *distances = malloc(states * states * sizeof *distances);
   parser p = {.grammar = g, .options = options, .n = n_states - 1, .arcs = sorted, .distance = distances};
   int code = LSCFG_ENOMEM;
   if (words && sorted && distances) {
-    int32_t *into = room + n + states + 1;
+    int32_t *number = words + n, *room = number + n, *into = room + n + states + 1;
     for (int32_t a = 0; a < n_arcs; a++) words[a] = arcs[a].word;
     sort_arcs(arcs, n_arcs, n_states, sorted, number, into, room);
     p.arc_number = number;

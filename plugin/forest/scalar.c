@@ -186,8 +186,9 @@ int lscfg_forest_covariance(const lscfg_forest *f, const double *share, const do
                             double *covariance, lscfg_error *error) {
   if (check_forest(f, error)) return LSCFG_EINPUT;
   size_t n = (size_t)f->node_cat.size;
-  double *below = malloc(3 * n * sizeof *below), *node = below + n;
+  double *below = malloc(3 * n * sizeof *below);
   if (!below) return out_of_memory(error);
+  double *node = below + n;
   int code = lscfg_forest_marginals(f, LSCFG_SUM, share, covariance, node, error);
   mean_below(f, share, value, below);
   mean_around(f, share, value, below, node, node + n, covariance);

@@ -1,5 +1,6 @@
 /* Gains of the source words around an application for its target side, by the context scores of the model file
  * (scores.h): the gain over frequencies, and ranks (thesis, section 4.2). */
+#include "base/heap.h"
 #include "inference/families.h"
 #include "inference/around.h"
 
@@ -8,6 +9,7 @@ typedef struct {
   words_around around;
   ARRAY(double) scores;  /* of the scored applications of an edge, by score; then those by frequency */
   ARRAY(int32_t) scored; /* these applications */
+  ARRAY(heap_entry) order;
 } score_work;
 
 /* Replaces scores by log-shares of exp(scores). */
@@ -26,14 +28,24 @@ static int64_t row_of(const score_work *w, int32_t application) {
   return known < 0 ? -1 : w->around.model->row[known];
 }
 
+/* Equal scores rank in order of their applications. */
+static int put_ranks(score_work *w, int64_t n) {
+  if (w->work->column[LSCFG_SENSE_RANK] < 0 && w->work->column[LSCFG_SENSE_BEST] < 0) return LSCFG_OK;
+  w->order.size = 0;
+  if (ARRAY_RESERVE(w->order, n)) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < n; k++) w->order.data[k] = (heap_entry){w->scores.data[k], w->scored.data[k]};
+  heap_sort_nearly(w->order.data, n);
+  for (int64_t k = 0; k < n; k++) {
+    put_feature(w->work, w->order.data[k].id, LSCFG_SENSE_RANK, 1.0 / (double)(k + 1));
+    put_feature(w->work, w->order.data[k].id, LSCFG_SENSE_BEST, k == 0);
+  }
+  return LSCFG_OK;
+}
+
 static void put_scores(const score_work *w, int32_t target, int64_t n) {
   const double *scores = w->scores.data;
   for (int64_t k = 0; k < n; k++) {
-    int32_t a = w->scored.data[k], rank = 1;
-    for (int64_t other = 0; other < n; other++)
-      rank += scores[other] > scores[k] || (scores[other] == scores[k] && other < k);
-    put_feature(w->work, a, LSCFG_SENSE_RANK, 1.0 / rank);
-    put_feature(w->work, a, LSCFG_SENSE_BEST, rank == 1);
+    int32_t a = w->scored.data[k];
     put_feature(w->work, a, LSCFG_SENSE_LOGIT, 1 / (1 + exp(-scores[k])));
     put_feature(w->work, a, LSCFG_SENSE_SCORE, scores[k]);
   }
@@ -72,6 +84,7 @@ static int edge_features(score_work *w, int32_t edge) {
     w->scores.data[k] = score_around(&w->around, s->row[known]);
     w->scores.data[n + k] = log(b->model->context->counts[known]);
   }
+  if (put_ranks(w, n)) return LSCFG_ENOMEM;
   put_scores(w, leaf ? LSCFG_SENSE_0 : bare ? LSCFG_SENSE_BARE : LSCFG_SENSE_N, n);
   return LSCFG_OK;
 }
@@ -89,6 +102,7 @@ static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   stop_around(&w.around);
   free(w.scores.data);
   free(w.scored.data);
+  free(w.order.data);
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 

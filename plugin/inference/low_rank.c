@@ -93,8 +93,9 @@ static int find_slots(pass *p, struct low_rank *l, int32_t *mark) {
       }
   }
   l->projected = calloc((size_t)(2 * total + 1), sizeof *l->projected);
+  if (!l->projected) return LSCFG_ENOMEM;
   l->back = l->projected + total;
-  return l->projected ? LSCFG_OK : LSCFG_ENOMEM;
+  return LSCFG_OK;
 }
 
 static int sort_slots(const pass *p, struct low_rank *l) {
@@ -119,11 +120,13 @@ int low_rank_prepare(pass *p) {
   if (l && mark) {
     l->slot_of = malloc((2 * (size_t)p->forest->edge_head.size + 1) * sizeof *l->slot_of);
     l->rows = malloc((ROWS * 2 * (m + k) + CONTRACT_COLUMNS * k + 1) * sizeof *l->rows);
-    if (l->slot_of && l->rows) code = find_slots(p, l, mark) || sort_slots(p, l) ? LSCFG_ENOMEM : LSCFG_OK;
-    l->out = l->rows + ROWS * m;
-    l->q = l->out + ROWS * m;
-    l->product = l->q + ROWS * k;
-    l->space = l->product + ROWS * k;
+    if (l->slot_of && l->rows) {
+      l->out = l->rows + ROWS * m;
+      l->q = l->out + ROWS * m;
+      l->product = l->q + ROWS * k;
+      l->space = l->product + ROWS * k;
+      code = find_slots(p, l, mark) || sort_slots(p, l) ? LSCFG_ENOMEM : LSCFG_OK;
+    }
   }
   free(mark);
   return code;

@@ -592,10 +592,7 @@ int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_erro
         lscfg_grammar_add(g, lhs, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
     if (rule < 0) {
       code = rule;
-      free(symbols.data);
-      free(categories);
-      free(ids);
-      return code;
+      goto done;
     }
   }
   code = LSCFG_OK;
@@ -603,5 +600,5 @@ done:
   free(symbols.data);
   free(categories);
   free(ids);
-  return code ? out_of_memory(error) : LSCFG_OK;
+  return code == LSCFG_ENOMEM ? out_of_memory(error) : code;
 }

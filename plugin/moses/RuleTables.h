@@ -47,7 +47,7 @@ class RuleTables {
   uint32_t Categories(int32_t rule) const { return rule < pass_begin_ ? categories_[rule] : KeyOf(kX); }
   static uint32_t KeyOf(int32_t head, int32_t left = 0, int32_t right = 0) { return head | left << 10 | right << 20; }
   static uint32_t HeadOf(uint32_t categories) { return categories & 0x3ff; }
-  enum { kX = 0, kS = 1 }; /* categories that every grammar of the kernel has */
+  enum { kX = LSCFG_X, kS = LSCFG_S };
   /* The rule of a table in memory, -1 if it is none of them. */
   int32_t FindRule(const Moses::TargetPhrase &phrase) const {
     const auto known = rules_.find(&phrase);

@@ -103,13 +103,13 @@ static double score_of(const oracle *o, const match_item *m) {
 }
 
 /* True if an application joins the tails of another but its first. */
-static int joins_rest(const oracle *o, const match_item *m) {
+static int is_choice(const oracle *o, const match_item *m) {
   return m->tail[1] >= 0 && m->app >= 0 && !o->tgt_length[m->app];
 }
 
 /* The items of all tails, including those of its chain for the rest. */
 static void list_tails(const oracle *o, const int32_t tail[2], int32_t *items) {
-  while (tail[1] >= 0 && joins_rest(o, o->kept.items.data + tail[1])) {
+  while (tail[1] >= 0 && is_choice(o, o->kept.items.data + tail[1])) {
     *items++ = tail[0];
     tail = o->kept.items.data[tail[1]].tail;
   }
@@ -264,7 +264,7 @@ static int list_apps(oracle *o, lscfg_kbest *out, int32_t root) {
   while (o->stack.size) {
     const match_item *m = o->kept.items.data + o->stack.data[--o->stack.size];
     if (ARRAY_RESERVE(out->apps, 1) || ARRAY_RESERVE(o->stack, 2)) return LSCFG_ENOMEM;
-    if (!joins_rest(o, m)) out->apps.data[out->apps.size++] = m->app;
+    if (!is_choice(o, m)) out->apps.data[out->apps.size++] = m->app;
     for (int t = 1; t >= 0; t--)
       if (m->tail[t] >= 0) o->stack.data[o->stack.size++] = m->tail[t];
   }

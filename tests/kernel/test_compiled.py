@@ -238,6 +238,8 @@ def test_hostile_values_with_a_right_checksum_never_crash(compiled):
         ("rules", lambda a: a[:, :4].copy(), "'rules' does not fit"),
         ("values", lambda a: a * np.nan, "'values' does not fit"),
         ("links", lambda a: a + 9, "'links' does not fit"),
+        ("links", lambda a: a * 0, "'links' does not fit"),  # of a nonterminal
+        ("ids", lambda a: a * 0, "'ids' does not fit"),  # a rule's feature twice
         ("which", lambda a: a - 1, "'which' does not fit"),
         ("ids", lambda a: a[1:].copy(), "'which' does not fit"),
         ("word_offsets", lambda a: a[::-1].copy(), "'words' does not fit"),

@@ -24,12 +24,13 @@ def test_grammars_that_are_not_utf_8(tmp_path):
 
 
 def test_features_and_sides():
-    g = grammar_of("[X] ||| a [X,1] b [Y,2] ||| [2] c [X,1] ||| A=1 B=-2e3 0.5 ||| 0-0\n\n[X] ||| a ||| ||| \n")
+    """Unnamed features are numbered among all of a rule's, and ';' separates them, as in cdec's rule_lexer."""
+    g = grammar_of("[X] ||| a [X,1] b [Y,2] ||| [2] c [X,1] ||| A=1;B=-2e3 ; 0.5 ||| 0-0\n\n[X] ||| a ||| ||| \n")
     assert len(g) == 2
     assert g.src(0) == [g.vocab.find("a"), -1, g.vocab.find("b"), -1 - g.category("Y")]
     assert g.tgt(0) == [-2, g.vocab.find("c"), -1]
     assert g.tgt(1) == []
-    assert g.feature_names == ["A", "B", "PhraseModel_0"]
+    assert g.feature_names == ["A", "B", "PhraseModel_2"]
     indptr, indices, values = g.features()
     assert indptr.tolist() == [0, 3, 3] and indices.tolist() == [0, 1, 2] and values.tolist() == [1, -2000, 0.5]
 
@@ -56,6 +57,9 @@ def test_words_of_target_sides_are_counted():
         "[X] ||| [X,1] a ||| [2]",
         "[X] ||| a [X,1] b [X,2] c [X,3] ||| [1] [2]",
         "[X] ||| a [X,1] b [X,2] c [X,3] ||| [1] [2] [4]",
+        "[X] ||| a [X,1] ||| b [Y,1]",
+        "[X] ||| a [X,1] b [Y,2] ||| [Y,1] b [Y,2]",
+        "[X] ||| a ||| b ||| A=1=2",
         "[X] ||| a ||| b ||| A=nan",
         "[X] ||| a ||| b ||| A=x",
         "[X] ||| a ||| b ||| A=",

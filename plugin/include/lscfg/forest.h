@@ -27,6 +27,8 @@ enum {
   LSCFG_EXTRA_RULES = 6
 };
 
+/* Categories of every grammar, [X] and [S]. */
+enum { LSCFG_X = 0, LSCFG_S = 1 };
 enum { LSCFG_REST = -1 }; /* the category of a node that joins the rest of an edge's tails */
 
 /* The vocabulary must outlive the grammar. */
@@ -56,7 +58,8 @@ typedef struct {
   const int32_t *symbols; /* source side and target side of each rule */
   const int32_t *links;   /* [n_links][2] as of lscfg_grammar_links, by rules */
 } lscfg_grammar_view;
-/* rules [size][5]: left-hand side; numbers of symbols of both sides, of features and of links. */
+enum { LSCFG_RULE_FACTS = 5 };
+/* rules [size][LSCFG_RULE_FACTS]: left-hand side; numbers of symbols of both sides, of features and of links. */
 void lscfg_grammar_get(const lscfg_grammar *, lscfg_grammar_view *, int32_t *rules);
 /* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words
  * and categories must have their ids already. */
