@@ -29,7 +29,11 @@ class Cdec(DecoderHost):
         return plugin.resolve() if plugin else find_library()
 
     def programs(self, latent: bool, plugin: Path | None = None) -> dict[str, Path]:
-        """The program and the library."""
+        """The program and the library.
+
+        Raises:
+            InputError: no cdec program is found, or the environment names a missing library.
+        """
         program = find_cdec()
         if program is None:
             raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
@@ -37,7 +41,11 @@ class Cdec(DecoderHost):
         return {"cdec": program} | ({"plug-in": library} if library else {})
 
     def check(self, latent: Sequence[str], plugin: Path | None = None) -> None:
-        """Finds cdec, and its plug-in if a system has latent features."""
+        """Finds cdec, and its plug-in if a system has latent features.
+
+        Raises:
+            InputError: as ``programs``; a system has latent features, and there is no plug-in.
+        """
         if "plug-in" not in self.programs(bool(latent), plugin) and latent:
             raise InputError(
                 f"{', '.join(latent)}: in cdec latent features need lscfg's plug-in; name its shared library by plugin "

@@ -23,7 +23,11 @@ class Moses(DecoderHost):
         return nullcontext(MosesDecoder(ini, threads=jobs))
 
     def programs(self, latent: bool, plugin: Path | None = None) -> dict[str, Path]:
-        """The program."""
+        """The program.
+
+        Raises:
+            InputError: the environment names a missing program, or no Moses is found.
+        """
         moses = find_moses(latent)
         if moses is None:
             raise InputError(f"no Moses found; make it with lscfg moses build, and put it on PATH or set {VARIABLE}")

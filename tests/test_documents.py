@@ -402,3 +402,71 @@ def test_the_site_can_be_made(tmp_path):
     assert 'id="lscfg.kernel.Binding"' in (site / "docs" / "reference" / "api.html").read_text(encoding="utf-8")
     assert "--heuristic" in (site / "docs" / "reference" / "commands.html").read_text(encoding="utf-8")
     assert "37.98" in (site / "experiments" / "ja-en-best" / "README.html").read_text(encoding="utf-8")
+
+
+def read_all(path: Path) -> str:
+    """The text of a file or of all modules in a folder."""
+    return "".join(file.read_text(encoding="utf-8") for file in (path.rglob("*.py") if path.is_dir() else [path]))
+
+
+def test_files_of_the_method_contain_its_names():
+    """A row names settings, features and functions, and the files in which they are."""
+    rows = 0
+    for line in (ROOT / "docs/method.md").read_text(encoding="utf-8").splitlines():
+        files = re.findall(r"`((?:plugin|lscfg|tuning)/[\w./]+)`", line)
+        text = "".join(read_all(ROOT / file) for file in files)
+        names = [
+            name for name in re.findall(r"`([A-Za-z]\w*)(?: = [^`]*)?`", line) if "_" in name or name != name.lower()
+        ]
+        rows += bool(files and names)
+        assert not files or [name for name in names if name not in text] == [], line
+    assert rows > 10
+
+
+def test_docstrings_and_comments_name_files_that_exist():
+    named = re.compile(r"\b(?:plugin|lscfg|benchmarks|experiments|docs)/[\w/.-]+\.(?:[ch]|cc|cpp|py|md|toml)\b")
+    found, roots = [], (ROOT, ROOT / "plugin/include")
+    for folder in ("plugin", "lscfg", "tuning", "cdec_bridge", "moses_bridge", "benchmarks", "experiments"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".py", ".c", ".h", ".cc", ".cpp") and path != Path(__file__):
+                text = path.read_text(encoding="utf-8")
+                found += [
+                    f"{path.relative_to(ROOT)}: {name}"
+                    for name in named.findall(text)
+                    if not any((root / name).exists() for root in roots)
+                ]
+    assert found == []
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions and classes inside it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            yield child
+            yield from own_nodes(child)
+
+
+def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.ClassDef)) and child.name.startswith("_"):
+            continue
+        if isinstance(child, ast.FunctionDef):
+            yield child
+        else:
+            yield from public_functions(child)
+
+
+def test_docstrings_name_the_exceptions_that_their_function_raises():
+    """NotImplementedError marks abstract methods and is left aside."""
+    found = []
+    for folder in ("lscfg", "tuning", "cdec_bridge", "moses_bridge"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for function in public_functions(ast.parse(path.read_text(encoding="utf-8"))):
+                text = ast.get_docstring(function)
+                for node in own_nodes(function):
+                    raised = node.exc if isinstance(node, ast.Raise) else None
+                    raised = raised.func if isinstance(raised, ast.Call) else raised
+                    name = getattr(raised, "id", getattr(raised, "attr", "_"))
+                    if text and name[0].isupper() and name != "NotImplementedError" and name not in text:
+                        found.append(f"{path.relative_to(ROOT)}:{node.lineno} {function.name}: {name}")
+    assert found == []

@@ -255,12 +255,12 @@ def tune(
         dev_sources: the sentences to decode.
         dev_references: one document per reference set, each with a line per source sentence.
         start_weights: weights of the first run; features without one start at 0.
-        log: receives two lines per run: scores and the seconds that decoding and learning took; weights.
+        log: receives two lines per run (scores and seconds; weights), one of a resumption, and one of all seconds.
         learn: the optimiser; None for the one that ``settings.optimiser`` names.
 
     Raises:
-        InputError: numbers of lines differ, a weight or feature is not finite, the decoder broke its contract, or the
-            checkpoint is not this tuning's. Exceptions of the decoder pass through.
+        InputError: numbers of lines differ, a weight or feature is not finite, the optimiser tunes for BLEU only, the
+            decoder broke its contract, or the checkpoint is not this tuning's. Exceptions of the decoder pass through.
     """
     settings = settings or TuneSettings()
     check_references(dev_references, len(dev_sources))

@@ -68,9 +68,7 @@ def check_path(value: Any, name: str) -> str:
     return path
 
 
-def check_number(
-    value: Any, name: str, least: int = 0, most: int = LARGEST, whole: bool = True, finite: bool = True
-) -> int | float:
+def check_number(value: Any, name: str, least: int = 0, most: int = LARGEST, whole: bool = True) -> int | float:
     """A number in its range.
 
     Raises:
@@ -80,7 +78,7 @@ def check_number(
     if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a {'whole ' if whole else ''}number, not {brief(value)}")
     number: int | float = int(value) if isinstance(value, Integral) else float(value)
-    if not least <= number <= most or (finite and not math.isfinite(number)):
+    if not least <= number <= most:  # or NaN
         raise InputError(f"{name} must be {least} to {most}, not {cut(value)}")
     return number
 

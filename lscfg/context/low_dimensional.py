@@ -330,7 +330,11 @@ class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
         threads: int = 1,
         more: Sequence[str] = (),
     ) -> AnyModel:
-        """Returns the model with a low-dimensional context model; see ``ContextLearner``."""
+        """Returns the model with a low-dimensional context model; see ``ContextLearner``.
+
+        Raises:
+            InputError: the model has a joint or low-dimensional context model, or a context model of other rules.
+        """
         task = Task.of(tokens, source, settings, threads, more)
         calibration = self._calibrate(task, settings)
         fitted = self.fit(task, settings)

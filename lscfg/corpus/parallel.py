@@ -15,7 +15,11 @@ _OF_CDEC = re.compile(r"(\(\(\(['\"])|<seg\b[^>]*>", re.IGNORECASE)
 
 
 def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
-    """Refuses what cannot appear in a grammar; see ``check_sentences``."""
+    """Refuses what cannot appear in a grammar; see ``check_sentences``.
+
+    Raises:
+        InputError: the line is empty without ``allow_empty``, or ``words_fault`` finds a fault in it.
+    """
     if not allow_empty and not line.strip(" "):
         raise InputError("empty line; remove this pair from both sides, as lscfg prepare does", path, number)
     if fault := words_fault(line):

@@ -64,7 +64,8 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
     The programs that read these files do not check them, so this function refuses a file whose content changed.
 
     Raises:
-        InputError: the file cannot be read, is not an aligner, or is damaged.
+        InputError: the file cannot be read, is not an aligner, or is damaged; if a check of its content fails, the
+            ValueError of this check is the cause.
     """
     arrays, metadata = load(path, "aligner")
     aligner = metadata.get("aligner", "")

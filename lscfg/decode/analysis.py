@@ -197,7 +197,11 @@ class Analyser:
         return b"".join(self.json_parts(number, analysis, cut)).decode()
 
     def json_parts(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> Iterator[bytes]:
-        """The JSON object in parts, as UTF-8, since the text of a large forest takes more memory than the forest."""
+        """The JSON object in parts, as UTF-8, since the text of a large forest takes more memory than the forest.
+
+        Raises:
+            InputError: a marginal or a value of a feature is not finite, which JSON cannot hold.
+        """
         head = {"id": number, "words": analysis.words, "parsed": analysis.forest is not None}
         if analysis.forest is None or analysis.inference is None or analysis.features is None:
             yield json.dumps(head, ensure_ascii=False).encode()

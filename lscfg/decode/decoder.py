@@ -241,6 +241,10 @@ class EmbeddedDecoder:
 
         Args:
             edges_per_word: edges kept for each word of the source, at least 1, ranked by their best derivations.
+
+        Raises:
+            InputError: as ``decode_arrays``; ``edges_per_word`` is less than 1, or the configuration has further
+                language models or a ``WordFunction``.
         """
         if edges_per_word < 1:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")

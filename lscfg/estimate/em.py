@@ -314,9 +314,9 @@ class EMRun:
     def run(self, each: Callable[[int, Weights], None] | None = None) -> Estimate:
         """The parameters of the best model of all restarts.
 
-        Args:
-            each: called with the number of iterations so far (the start is 0) and the weights after them, which the
-                next iteration overwrites; ``estimate_of`` makes a model of them.
+        ``each`` is called with the number of iterations so far (the start is 0) and the weights after them, which the
+        next iteration overwrites; ``estimate_of`` makes a model of them. Raises InputError if no restart reaches a
+        finite log-likelihood, of the held-out trees if there are any.
         """
         settings = self.settings
         run = self.resumed or EMState(0, [], self.begin(0))

@@ -179,6 +179,7 @@ def extract_files(
     Raises:
         TooManyRulesError: the corpus has more rules.
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
+        ValueError: one of several parts is to be extracted without singletons.
     """
     limits = limits or HieroLimits()
     wanted = None if limits.no_singletons else wanted

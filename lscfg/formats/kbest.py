@@ -92,7 +92,8 @@ def parse_hypothesis(
     """Returns the sentence id and the hypothesis of one line.
 
     Raises:
-        InputError: the line is cut, or a number in it is not a finite number.
+        InputError: the line is cut, a number in it is not a finite number, or a feature lacks its name or value or
+            occurs twice; the cause of all but the first is a ValueError.
     """
     fields = _fields(line, path, number)
     try:

@@ -157,15 +157,6 @@ def blank_tags(line: str) -> str:
     return _TAGS.sub(lambda tag: " " * len(tag[0]), line)
 
 
-def marked_fault(line: str) -> str | None:
-    """Explains why ``read_marked`` refuses a line; None if the line is good."""
-    try:
-        read_marked(line)
-    except InputError as error:
-        return str(error)
-    return None
-
-
 def _error(column: int, fault: str) -> InputError:
     return InputError(f"column {column}: {fault}")
 

@@ -14,9 +14,9 @@ from lscfg.settings import Declared, setting
 class LexicalSettings(Declared):
     """The arguments of LexicalFeatures."""
 
-    translations: bool = setting(True, "pairs of linked words")
-    insertions: bool = setting(True, "target words without a link")
-    deletions: bool = setting(True, "source words without a link")
+    translations: bool = setting(True, "no pairs of linked words")
+    insertions: bool = setting(True, "no target words without a link")
+    deletions: bool = setting(True, "no source words without a link")
 
 
 class LexicalFeatures(RuleFunction[LexicalSettings]):

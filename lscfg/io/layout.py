@@ -54,6 +54,9 @@ def named_from(prefix: str) -> Iterator[None]:
 
     Args:
         prefix: beginning of the names, such as ``boundary.``.
+
+    Raises:
+        ValueError: the block raises one; its message then contains the whole name of the array.
     """
     try:
         yield

@@ -34,7 +34,11 @@ def read_vectors(path: str | os.PathLike[str], words: Collection[str]) -> np.nda
 
 
 def parse_vectors(lines: Iterable[str], path: str | os.PathLike[str], words: Collection[str]) -> np.ndarray:
-    """The vectors in the lines of a file; see ``read_vectors``."""
+    """The vectors in the lines of a file; see ``read_vectors``.
+
+    Raises:
+        InputError: as ``read_vectors``.
+    """
     number = {word: k for k, word in enumerate(words)}
     values: dict[int, list[float]] = {}
     rest = iter(lines)

@@ -101,7 +101,11 @@ class Vocab:
         return int(lib.lscfg_vocab_find(self._pointer, data, len(data)))
 
     def word(self, index: int) -> str:
-        """Returns the word of an id in ``range(len(self))``."""
+        """Returns the word of an id in ``range(len(self))``.
+
+        Raises:
+            IndexError: the id is not in this range.
+        """
         if not 0 <= index < len(self):
             raise IndexError(index)
         length = ffi.new("size_t *")
@@ -110,7 +114,11 @@ class Vocab:
         return result
 
     def add_line(self, line: str) -> np.ndarray:
-        """Adds the words of a line, separated by blanks; returns their ids, int32."""
+        """Adds the words of a line, separated by blanks; returns their ids, int32.
+
+        Raises:
+            KernelError: the kernel is out of memory.
+        """
         data = utf8(line)
         ids = np.empty(len(data) // 2 + 1, np.int32)
         count = lib.lscfg_vocab_line(self._pointer, data, len(data), ffi.from_buffer("int32_t[]", ids), len(ids))

@@ -238,6 +238,10 @@ def skip_grams(
         wrong: float64 [words], probability of sampling a word as a negative.
         vectors: float64 [rules, dims] and [words, dims], C-contiguous, changed in place.
         rates: first and last learning rate.
+
+    Raises:
+        ValueError: a rule or an item is out of its range, or ``begin``, ``keep`` or ``wrong`` does not fit the other
+            arrays.
     """
     rules, words = vectors
     for name, index, bound in (("rule", rule, len(rules)), ("item", items, len(words))):

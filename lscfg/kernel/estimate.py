@@ -178,6 +178,10 @@ def add_moments(
         y: float64 [., m].
         out: float64 [., m], [., m, m] or [., m, m, m] by arity, C-contiguous, changed in place.
         threads: each takes a range of Z's states, so one thread computes each sum, in the same order.
+
+    Raises:
+        ValueError: ``y`` or ``out`` does not fit ``z``, ``out`` is not float64 or not C-contiguous, or the indices are
+            not [n] or out of range.
     """
     n, arity = tail.shape
     m = z.shape[1]

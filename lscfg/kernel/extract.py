@@ -420,6 +420,9 @@ class Rules:
             pairs: int32 [P, 2], source and target word, -1 for none.
             costs: float64 [P, 2]: of the target given the source word, of the source given the target word.
             worst: cost of a pair that is not listed.
+
+        Raises:
+            ValueError: a rule number is out of range, or ``pairs`` and ``costs`` do not both have the shape [P, 2].
         """
         which = self._chosen(which)
         pairs, costs = np.ascontiguousarray(pairs, np.int32), np.ascontiguousarray(costs, np.float64)
@@ -442,7 +445,11 @@ class Rules:
         return out
 
     def text(self, which: np.ndarray, names: Sequence[str], values: np.ndarray) -> bytes:
-        """Returns lines of rules in cdec's format; values float64 [len(which), len(names)], zeros are omitted."""
+        """Returns lines of rules in cdec's format; values float64 [len(which), len(names)], zeros are omitted.
+
+        Raises:
+            ValueError: a rule number is out of range, or ``values`` has another shape.
+        """
         which = self._chosen(which)
         values = np.ascontiguousarray(values, np.float64)
         if values.shape != (len(which), len(names)):

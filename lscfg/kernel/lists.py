@@ -85,7 +85,11 @@ class PackedLists:
         return out
 
     def best(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Returns each sentence's best hypothesis, int64 [S]: the first of equals, -1 without hypotheses."""
+        """Returns each sentence's best hypothesis, int64 [S]: the first of equals, -1 without hypotheses.
+
+        Raises:
+            ValueError: the shape of ``scores`` is not [hypotheses].
+        """
         if scores.shape != (len(self.stats),):
             raise ValueError(f"expected {len(self.stats)} scores, got shape {scores.shape}")
         scores, out = np.ascontiguousarray(scores, np.float64), np.empty(len(self), np.int64)
@@ -121,7 +125,11 @@ class MiraState:
         self._state = ffi.new("lscfg_mira *", (step_cap, decay, 0, background.tolist()))
 
     def run(self, order: NDArray[np.int64]) -> None:
-        """Makes one step for each sentence of ``order``; each must have hypotheses."""
+        """Makes one step for each sentence of ``order``; each must have hypotheses.
+
+        Raises:
+            ValueError: a sentence number is out of range, or a sentence has no hypotheses.
+        """
         order = np.ascontiguousarray(order, np.int64)
         if len(order) and not (order.min() >= 0 and order.max() < len(self._lists)):
             raise ValueError("sentence number out of range")
@@ -163,6 +171,10 @@ def line_search(
         slopes: float64 [hypotheses], finite.
         stats: int32 [hypotheses, width], statistics.
         metric: number of the metric in the kernel.
+
+    Raises:
+        ValueError: ``first`` descends or does not go from 0 to the number of hypotheses, another array has the wrong
+            shape, or ``stats`` is not int32.
     """
     n = len(stats)
     if (

@@ -93,6 +93,8 @@ class PhraseForests(Collector):
 
         Raises:
             LineError: the arrays are no such forest; nothing was added.
+            ValueError: an array of offsets has the wrong length, or its last offset is not the length of the array that
+                it divides.
         """
         if len(forest.first_edge) != len(forest.span) + 1 or len(forest.first_tail) != len(forest.label) + 1:
             raise ValueError("the arrays of a forest differ in length")
@@ -319,6 +321,8 @@ class TreeSampler(Collector):
 
         Raises:
             KernelError: the kernel is out of memory.
+            ValueError: ``trees`` does not have an entry for each sampled pair and one more, or does not go from 0 to
+                the number of heads.
         """
         if len(trees) != self.sizes.pairs - self.options.held_out + 1 or trees[0] or trees[-1] != len(heads):
             raise ValueError("the trees are not as many as the pairs")
@@ -340,6 +344,7 @@ class TreeSampler(Collector):
 
         Raises:
             KernelError: the kernel is out of memory; the sampler must be discarded.
+            ValueError: ``number`` or ``temperature`` is out of its range.
         """
         if not (0 < number < 1 << 20 and temperature > 0):
             raise ValueError(f"sweep {number} at temperature {temperature} out of range")

@@ -92,6 +92,9 @@ class Hypergraph:
         Args:
             scores: float64 [edges], finite.
             slopes: float64 [edges], finite.
+
+        Raises:
+            ValueError: the shape of ``scores`` or ``slopes`` is not [edges].
         """
         n = len(self.app)
         if scores.shape != (n,) or slopes.shape != (n,):
@@ -263,6 +266,9 @@ def edge_moments(items: int, head: np.ndarray, tail: np.ndarray, scores: np.ndar
         tail: int32 [edges, 2], -1 for no tail.
         scores: float64 [edges], finite.
         values: float64 [edges], finite.
+
+    Raises:
+        ValueError: an array has the wrong shape, a head is not in ``range(items)``, or a tail is ``items`` or more.
     """
     n = len(head)
     if tail.shape != (n, 2) or scores.shape != (n,) or values.shape != (n,):
@@ -358,6 +364,9 @@ def patch_costs(
 
     Returns:
         int16 [n_nodes, words + 1, words + 1], by places where the interval begins and ends.
+
+    Raises:
+        ValueError: the shape of ``missing`` is not [n_apps].
     """
     n = len(words)
     costs = np.empty((forest.n_nodes, n + 1, (n + 8) // 8 * 8), np.int16)
@@ -407,6 +416,9 @@ def force(forest: Forest, grammar: Grammar, app_scores: np.ndarray, words: Seque
 
     Returns:
         The derivation; None if the forest does not derive the translation.
+
+    Raises:
+        ValueError: the shape of ``app_scores`` is not [n_apps].
     """
     scores, ids = np.ascontiguousarray(app_scores, np.float64), np.asarray(words, np.int32)
     if scores.shape != (forest.n_apps,):

@@ -62,6 +62,9 @@ def print_rows(
         labels: one for each column, and one more.
         values: float64 [rows, columns].
         digits: maximum number of significant digits, 1 to 17; values look as in Python's ``%.{digits}g``.
+
+    Raises:
+        ValueError: a row lacks one of its strings, the number of labels is wrong, or ``digits`` is out of its range.
     """
     n, columns = values.shape
     indices = [np.ascontiguousarray(part, np.int32) for part in which]
@@ -125,6 +128,9 @@ def print_applications(
         apps: int32 [n], in ascending order.
         others: source and target sides, as JSON, of applications whose rule is not in the grammar, in their order.
         before: the open edge, -1 if there is none.
+
+    Raises:
+        ValueError: the sides in ``others`` are not as many as the applications whose rule is not in the grammar.
     """
     n_rules, rules = len(shown.sides[0].lengths), forest.app_rule[apps]
     known, n_features = rules[rules < n_rules], shown.features.shape[1]

@@ -40,7 +40,7 @@ def end_of_items(window: int, words: int) -> int:
 
 @dataclass(frozen=True)
 class LowDimensionalModel:
-    """A low-dimensional context model (plugin/inference/scorer.h).
+    """A low-dimensional context model (plugin/inference/scores.h).
 
     Attributes:
         kind: one of ``SCORE_FUNCTIONS``, the comparison of surrounding words and rules.

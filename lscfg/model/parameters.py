@@ -168,7 +168,8 @@ class Parameters:
         """Reads a model file.
 
         Raises:
-            InputError: the file is missing, cut off, damaged or of another kind.
+            InputError: the file is missing, cut off, damaged or of another kind; if a check of its content fails, the
+                ValueError of this check is the cause.
         """
         arrays, metadata = tensors.load(path, "model")
         try:

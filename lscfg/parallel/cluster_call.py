@@ -239,7 +239,10 @@ class ClusterCall(OrderedCall):
 
 
 def work_on(message: bytes) -> tuple[str, bool, list[bytes]]:
-    """The worker's address, True if its disk was full, and the outcomes of blocks up to the first failure, pickled."""
+    """The worker's address, True if its disk was full, and the outcomes of blocks up to the first failure, pickled.
+
+    If the worker has another version of lscfg, the only outcome is an InputError.
+    """
     from distributed import get_worker
 
     address, outcomes, full = get_worker().address, [], False

@@ -120,8 +120,9 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     line, an empty one too, and long lines are warned of.
 
     Raises:
-        InputError: a file is bad or missing, a package is missing, too few pairs are left, pairs are to be set off for
-            a set that has files, or pieces are to be chosen by tuning.
+        InputError: a file is bad or missing, a package is missing, or too few pairs are left.
+        SettingError: as ``PrepareSettings.languages``; pairs are to be set off for a set that has files, or pieces are
+            to be chosen by tuning.
     """
     engine = engine or Serial()
     if settings.chosen_side is not None:

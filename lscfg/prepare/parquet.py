@@ -59,6 +59,8 @@ def parse_parquet(file: Any, path: Path, languages: tuple[str, str], settings: F
     Raises:
         ArrowException: the table is damaged.
         OSError: the table is damaged or cannot be read.
+        InputError: the columns are missing or not distinct, text is not UTF-8, or no list of translations has text in
+            both languages.
     """
     import pyarrow.parquet
 

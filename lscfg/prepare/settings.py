@@ -100,7 +100,8 @@ class PrepareSettings(Declared):
         """Source and target language, from the settings or else from the endings of two file names.
 
         Raises:
-            InputError: a language is unknown, or both are the same.
+            InputError: both languages are the same.
+            SettingError: a language is not given, and cannot be taken from the ending of a file name.
         """
         found = []
         for number, side in enumerate(("source", "target")):

@@ -122,7 +122,11 @@ class Corrections:
         return JsonLine({**done, "seconds": round(time.monotonic() - begin, 6)})
 
     async def undo(self, request: Request) -> Response:
-        """Removes a pair."""
+        """Removes a pair.
+
+        Raises:
+            RefusalError: as ``check_key`` and ``Dispatcher.compute``; no correction has this number.
+        """
         check_key({}, request.headers, self._keys)
         text = request.path_params["id"]
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0

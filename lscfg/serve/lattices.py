@@ -29,7 +29,9 @@ def lattice_words(text: str, most: int, side: Side | None) -> str:
         side: prepares the text of each arc, which must be one word then; None: arcs contain words.
 
     Raises:
-        BadSentenceError: the text is not a lattice, or the lattice is too large.
+        BadSentenceError: the text is not a lattice, no arc leaves its first state, or preparation does not turn an arc
+            into one word.
+        LongSentenceError: the lattice has too many states or arcs.
     """
     try:
         lattice = parse_lattice(text)

@@ -81,7 +81,12 @@ class TextRequests:
     # ---- texts ----
 
     async def translate(self, request: Request, found: Mapping[str, Any]) -> Response:
-        """The answer to LibreTranslate's request."""
+        """The answer to LibreTranslate's request.
+
+        Raises:
+            RefusalError: as ``read_libre`` and ``Dispatcher.translate``; a text in HTML cannot be read, or the
+                sentences or their translations exceed a limit.
+        """
         query = read_libre(found, self._settings, self._pair, self._forms)
         documents = [await self._read(request, text.encode(), ".html") for text in query.texts] if query.html else []
         texts = [text for document in documents for text in document.texts]
@@ -146,7 +151,12 @@ class TextRequests:
     # ---- the language ----
 
     async def detect(self, request: Request) -> Response:
-        """The language of a text, as LibreTranslate gives it: one of the system's, or none."""
+        """The language of a text, as LibreTranslate gives it: one of the system's, or none.
+
+        Raises:
+            RefusalError: as ``read_content``, ``check_key`` and ``Dispatcher.detected``; ``q`` is not a text, or the
+                system names no languages.
+        """
         sent = await read_content(request)
         check_key(sent, request.headers, self._keys)
         text = sent.get("q")
@@ -168,7 +178,12 @@ class TextRequests:
     # ---- files ----
 
     async def translate_file(self, request: Request) -> Response:
-        """The address of the translated file; or the file; or lines of progress, then the address."""
+        """The address of the translated file; or the file; or lines of progress, then the address.
+
+        Raises:
+            RefusalError: the request is malformed, its key is wrong, the format or a language is not supported,
+                ``xml_input`` does not apply to the format, or the sentences exceed a limit or cannot be translated.
+        """
         found = await read_content(request)
         check_key(found, request.headers, self._keys)
         check_languages(found, self._pair)
@@ -244,7 +259,11 @@ class TextRequests:
         return {"translatedFileUrl": str(address), "name": made.name, "warnings": [*checks, *made.warnings]}
 
     async def download(self, request: Request) -> Response:
-        """A translated file."""
+        """A translated file.
+
+        Raises:
+            RefusalError: the file does not exist, or is no longer kept.
+        """
         file = self._files.get(request.path_params["name"])
         if file is None:
             raise RefusalError(404, "no such file; translated files are kept for 10 minutes")

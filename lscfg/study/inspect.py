@@ -247,6 +247,9 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
     trees, the entropy of its rules, the most probable of these by arity, and the states of the nonterminals of binary
     rules. Otherwise states are directions without a sign, described by the rules without nonterminals with the largest
     and smallest cosines.
+
+    Raises:
+        InputError: as ``Parameters.load``; the model has several categories.
     """
     parameters = Parameters.load(path)
     if parameters.rules.lhs is not None:

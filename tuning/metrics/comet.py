@@ -36,7 +36,12 @@ class Comet(Metric[CometSettings]):
     def statistics(
         self, output: Sequence[str], references: Sequence[Sequence[str]], source: Sequence[str], settings: CometSettings
     ) -> Stats:
-        """Score of each sentence, a mean over the references, and 1; [sentences, 2]."""
+        """Score of each sentence, a mean over the references, and 1; [sentences, 2].
+
+        Raises:
+            InputError: the checkpoint is not given or not a file, COMET cannot be loaded, or the source is not as long
+                as the output.
+        """
         if settings.model is None or not settings.model.is_file():
             raise InputError(
                 "no checkpoint of COMET; name the .ckpt file of a model on this machine with --comet", settings.model

@@ -93,7 +93,11 @@ class Learner:
             self.trace, self._best_gain = state.trace, state.best_gain
 
     def learn(self, number: int) -> None:
-        """One pass. Its record marks the end of learning, when held-out pairs stop gaining."""
+        """One pass. Its record marks the end of learning, when held-out pairs stop gaining.
+
+        Raises:
+            InputError: no sentence pair has a parse.
+        """
         s, began = self._settings, perf_counter()
         order = np.random.default_rng([s.seed, number]).permutation(self._split.learned)
         title = f"{self._name}pass {number}"

@@ -45,7 +45,8 @@ class Checkpoint:
         """Restores the sampler, and returns the trace so far, empty for a new chain.
 
         Raises:
-            InputError: the file is damaged, or belongs to other text or settings.
+            InputError: the file is damaged, or belongs to other text or settings; if a check of its content fails, the
+                cause is a ValueError, KeyError or TypeError.
         """
         if self._path is None or not self._resume or not self._path.exists():
             return []
