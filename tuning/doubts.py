@@ -93,6 +93,23 @@ def uneven_references(references: Sequence[Sequence[str]]) -> str:
     )
 
 
+def missing_references(references: Sequence[Sequence[str]], texts: Sequence[str]) -> str:
+    """A warning of lines with words whose references are all empty; empty if there are none.
+
+    Args:
+        references: one document per reference set, equally long.
+        texts: the sources, or translations.
+    """
+    lines = enumerate(zip(texts, zip(*references, strict=True), strict=True), 1)
+    missing = [number for number, (text, wanted) in lines if text.strip() and not any(map(str.strip, wanted))]
+    if not missing:
+        return ""
+    return (
+        f"{len(missing)} of {len(texts)} lines have no reference (first line {missing[0]}), so every translation there "
+        "counts as wrong; remove such lines from all files of the set"
+    )
+
+
 def _of_other_lines(texts: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, float] | None:
     """BLEU against the own references and against those of the next line, without equal neighbours; None if too few."""
     after = [[*document[1:], *document[:1]] for document in references]

@@ -14,7 +14,7 @@ from lscfg.errors import InputError, counted
 from lscfg.prepare.languages import is_unspaced, rule_languages
 from lscfg.settings import Declared
 from lscfg.tuning.bleu import check_references
-from lscfg.tuning.doubts import uneven_references
+from lscfg.tuning.doubts import missing_references, uneven_references
 from lscfg.tuning.metrics.metric import METRICS, Floats, Metric, Stats
 from lscfg.tuning.significance import (
     approximate_randomisation,
@@ -88,7 +88,7 @@ def evaluate(
 ) -> Evaluation:
     """The scores of all systems, with tests (``lscfg.tuning.significance``). Equal arguments give equal scores.
 
-    Warns of lines that have an empty reference next to another one.
+    Warns of lines that have no reference, or an empty one next to another one.
 
     Args:
         outputs: by system the lines of each of its runs, which may be empty; all systems have equally many runs. One
@@ -108,8 +108,9 @@ def evaluate(
         TypeError: a run or a reference set is not a list of lines.
     """
     _check_outputs(outputs, references, (baseline, *against))
-    if uneven := uneven_references(references):
-        log.warning(f"references: {uneven}")
+    texts = [" ".join(lines) for lines in zip(*(run for runs in outputs.values() for run in runs), strict=True)]
+    for doubt in filter(None, (uneven_references(references), missing_references(references, texts))):
+        log.warning(f"references: {doubt}")
     check_numbers(samples=samples, trials=trials, seed=seed)
     scores: dict[str, dict[str, MetricScore]] = {name: {} for name in outputs}
     signatures = {}

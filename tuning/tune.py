@@ -53,7 +53,7 @@ from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from lscfg.tuning.doubts import doubts, length_doubt, uneven_references
+from lscfg.tuning.doubts import doubts, length_doubt, missing_references, uneven_references
 from lscfg.tuning.objectives import BLEU, OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS, HypergraphSettings, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool, check_start
@@ -423,8 +423,8 @@ def _warn_of_result(
         # the length is judged again on the test set, where the reader looks
         report = lscfg_log.finding if doubt == length_doubt(best.length_ratio) else lscfg_log.warning
         report(f"tuning: {doubt}")
-    if uneven := uneven_references(references):
-        lscfg_log.warning(f"tuning: {uneven}")
+    for doubt in filter(None, (uneven_references(references), missing_references(references, texts))):
+        lscfg_log.warning(f"tuning: {doubt}")
     if not any(best.weights.values()):
         lscfg_log.warning("tuning: all tuned weights are 0, so no translation is better than another")
 

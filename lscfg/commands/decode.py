@@ -18,15 +18,15 @@ from lscfg.bundle.typed import TypedWords
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
-from lscfg.decode.inputs import check_inputs, further_names, input_fault
+from lscfg.decode.inputs import check_inputs, further_names, input_fault, segment_features
 from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, read_ini
+from lscfg.formats.ini import DecoderConfig, find_file, read_ini
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.marked import MODES
-from lscfg.formats.segments import check_ids, sentence_id
+from lscfg.formats.segments import check_ids, grammars_of_lines, sentence_id
 from lscfg.formats.weights import read_weights, warn_of_weights
-from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
+from lscfg.io.arguments import OutputFile, StandardInput, check_kept, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import STANDARD_INPUT, LineStream
 from lscfg.io.write import atomic_write, put_as_they_come
@@ -148,11 +148,15 @@ def run(args: argparse.Namespace) -> None:
         if path is None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)
         k = decoder.config.k_best if args.kbest is None else args.kbest
+        if args.unique and k is None:
+            raise InputError("-r has no effect without -k; give both, or neither")
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
         confidence = None if args.derivations is None else confidence_of(args.config, weights)
-        heads = config.feature_heads + (further_names(sentences) if isinstance(sentences, list) else ())
-        warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=heads)
+        given = sentences if isinstance(sentences, list) else []
+        live = [*dict.fromkeys((*decoder.live_features, *segment_features(given, config)))]
+        heads = config.feature_heads + further_names(given)
+        warn_of_weights(weights, decoder.feature_names, live, path, heads=heads)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             put_as_they_come(args.output, groups())
@@ -168,6 +172,8 @@ def _sentences(args: argparse.Namespace, config: DecoderConfig, stream: LineStre
         return tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input, taught=taught))
     sentences = read_lines(args.text)
     check_inputs(sentences, args.text, config, args.xml_input, taught=taught)
+    grammars = (find_file(name, config.path or "") for name in grammars_of_lines(sentences))
+    check_kept(args, [str(path) for path in grammars if path is not None])
     if args.kbest is not None or config.k_best is not None or args.derivations is not None:
         check_ids(sentences, args.text)
     return sentences

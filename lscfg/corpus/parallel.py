@@ -11,18 +11,18 @@ from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_lines, stream_lines
 from lscfg.kernel import words_fault
 
-_OF_CDEC = re.compile(r"(\(\(\(['\"])|<seg\b[^>]*>", re.IGNORECASE)
+_OF_CDEC = re.compile(r"\s*(?:(\(\(\(['\"])|<(seg|(?:src|ref|tst)set|mteval|doc)\b[^>]*>)", re.IGNORECASE)
 
 
 def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
     """Refuses what cannot appear in a grammar; see ``check_sentences``.
 
     Raises:
-        InputError: the line is empty without ``allow_empty``, or ``words_fault`` finds a fault in it.
+        InputError: the line is empty without ``allow_empty``, or ``plain_fault`` or ``words_fault`` finds a fault.
     """
     if not allow_empty and not line.strip(" "):
         raise InputError("empty line; remove this pair from both sides, as lscfg prepare does", path, number)
-    if fault := words_fault(line):
+    if fault := plain_fault(line) or words_fault(line):
         raise InputError(fault, path, number)
 
 
@@ -31,7 +31,7 @@ READERS = "only lscfg decode, lscfg tune weights and cdec read it"
 
 
 def check_plain(lines: Iterable[str], path: str | os.PathLike[str], cure: str = READERS) -> None:
-    """Refuses cdec's lattices and segments, which would otherwise count as words.
+    """Refuses cdec's lattices and segments and SGML sets, which would otherwise count as words.
 
     Args:
         cure: end of the message.
@@ -45,17 +45,19 @@ def check_plain(lines: Iterable[str], path: str | os.PathLike[str], cure: str = 
 
 
 def plain_fault(line: str, cure: str = READERS) -> str | None:
-    """Describes the fault of a line that must consist of words but is other cdec input; None if the line is good."""
+    """Describes the fault of a line that must consist of words but is other input; None if the line is good."""
     if not (found := _OF_CDEC.match(line)):
         return None
-    kind = "lattice" if found[1] else "segment"
-    return f"a {kind} of cdec's, not words; {cure}"
+    if found[1] or found[2].lower() == "seg":
+        return f"a {'lattice' if found[1] else 'segment'} of cdec's, not words; {cure}"
+    return f"<{found[2]}> of an SGML set, not words; keep the words of its segments, one sentence a line"
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
     """Refuses lines that a grammar cannot contain.
 
-    These are empty lines, control characters, spaces other than the blank, and words that look like nonterminals.
+    These are empty lines, control characters, spaces other than the blank, words that look like nonterminals, and what
+    ``check_plain`` refuses.
 
     Raises:
         InputError: the first bad line, with the cure.
@@ -74,6 +76,32 @@ def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: s
         raise InputError(
             f"{counted(lines, 'line')}, but {other} has {wanted:,}; both need the same number of lines", path
         )
+
+
+def read_scored_lines(
+    path: str | os.PathLike[str], wanted: int | None = None, other: str | os.PathLike[str] = ""
+) -> list[str]:
+    """Reads translations or references, one a line, for scores.
+
+    Args:
+        wanted: number of lines; None: any.
+        other: file with so many lines, for the message.
+
+    Raises:
+        InputError: the file cannot be read; it has another number of lines; or it holds k-best lists, several
+            references a line, segments, an SGML set, or columns between tabs.
+    """
+    lines = read_lines(path)
+    for number, line in enumerate(lines, 1):
+        if " ||| " in line:
+            raise InputError("|||, as in k-best lists; keep one translation a line, and nothing else", path, number)
+        if fault := plain_fault(line, "keep the words of each segment"):
+            raise InputError(fault, path, number)
+    if lines and all("\t" in line for line in lines):
+        raise InputError("columns between tabs, not translations; write each column to a file", path, 1)
+    if wanted is not None:
+        check_length(len(lines), path, wanted, other)
+    return lines
 
 
 def check_words(words: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ from lscfg.functions.function import ParsedInput
 from lscfg.functions.rows import NamedRows
 from lscfg.kernel import EPSILON, Forest, Grammar, words_fault
 from lscfg.kernel.base import Vocab
+from lscfg.kernel.forest import live_features
 
 NO_LATTICES = "an index gives no rules for lattices; name a grammar"
 UNTAUGHT = "a lattice, to which glossaries and corrections do not apply; translate lattices without them"
@@ -108,6 +109,21 @@ def segment_words(line: str, config: DecoderConfig) -> frozenset[str]:
         return frozenset()
     grammar = read_grammar(replace(config, grammars=paths), on_demand=True)
     return frozenset(map(grammar.vocab.word, grammar.source_words()))
+
+
+def segment_features(lines: Sequence[str], config: DecoderConfig) -> list[str]:
+    """Names of features in the grammars of the first line that names any; those that are 0 in every rule are left out.
+
+    Grammars of later lines usually have the same features, and reading all would take too long.
+
+    Raises:
+        InputError: a file is missing or malformed.
+    """
+    for segment in map(read_segment, lines):
+        if segment is not None and segment.grammars:
+            paths = segment_grammars(segment, config)
+            return live_features(read_grammar(replace(config, grammars=paths), on_demand=True))
+    return []
 
 
 def further_names(lines: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from lscfg.decode.columns import FeatureColumns
-from lscfg.decode.inputs import further_names
+from lscfg.decode.inputs import further_names, segment_features
 from lscfg.decode.parsing import read_grammar
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.weights import warn_of_weights
@@ -38,7 +38,8 @@ class FeatureNames(NamedTuple):
         models = [model.name for model in config.models]
         found = read_grammar(config, needed=False, on_demand=True) if grammar is None else grammar
         columns = FeatureColumns(config, found, models, provided)
-        return cls(columns.names, columns.live, config.feature_heads + further_names(sentences))
+        live = [*dict.fromkeys((*columns.live, *segment_features(sentences, config)))]
+        return cls(columns.names, live, config.feature_heads + further_names(sentences))
 
     def check(self, weights: Mapping[str, float], path: object) -> None:
         """Warns of weights without a feature and of features without a weight."""

@@ -158,7 +158,7 @@ class _Trees:
                 del fields[0]
             if len(fields) != 2:
                 raise ValueError(f"not a rule: {quote(line)}; write SOURCE ||| TARGET, nonterminals [X,1] [X,2]")
-            key = lhs, *(" ".join(field.split()) for field in fields)
+            key = lhs, *(" ".join(filter(None, field.split(" "))) for field in fields)
             found = self.known.get(key)
             if found is None:
                 found = self.known[key] = self._new(*key)
@@ -166,7 +166,7 @@ class _Trees:
         return found
 
     def _new(self, lhs: str, source: str, target: str) -> int:
-        src, tgt = source.split(), target.split()
+        src, tgt = (side.split(" ") if side else [] for side in (source, target))
         if fault := words_fault(" ".join(word for word in (*src, *tgt) if not _NONTERMINAL.fullmatch(word))):
             raise ValueError(fault)
         found = [match for word in src if (match := _NONTERMINAL.fullmatch(word))]

@@ -34,7 +34,7 @@ def _early_end(text: str) -> str:
     return "</seg>" if "</seg>" in text.lower() else "a NUL byte" if "\0" in text else ""
 
 
-_OPENING = re.compile(r"<seg\b[^>]*>", re.IGNORECASE)
+_OPENING = re.compile(r"\s*<seg\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""")
 _SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
 

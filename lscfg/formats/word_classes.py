@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
 from lscfg.errors import InputError, quote
+from lscfg.io.numbers import parse_number
 from lscfg.io.read import read_lines
 
 
@@ -23,19 +24,23 @@ def read_word_classes(path: str | os.PathLike[str]) -> WordClasses:
     """Reads the classes of a file.
 
     Raises:
-        InputError: a line is malformed, or a word has two classes.
+        InputError: the file has no line or its last one is cut off, a line is malformed, or a word has two classes.
     """
     found = WordClasses({}, {})
-    for number, line in enumerate(read_lines(path), 1):
-        cells = line.split()
+    for number, line in enumerate(read_lines(path, closed=True), 1):
+        cells = re.split("[ \t]+", line.strip(" \t"))
+        if len(cells) != 3:
+            raise InputError(f"expected CLASS WORD LOGP, found {quote(line)}", path, number)
+        name, word, value = cells
         try:
-            name, word, value = cells
-            emission = float(value)
-        except ValueError:
-            raise InputError(f"expected CLASS WORD LOGP, found {quote(line)}", path, number) from None
-        if not math.isfinite(emission):
-            raise InputError(f"the logarithm {quote(value)} is not finite", path, number)
+            emission = parse_number(value)
+        except ValueError as error:
+            raise InputError(f"expected CLASS WORD LOGP, but {error}", path, number) from None
+        if emission > 0:
+            raise InputError(f"{quote(value)} is not the logarithm of a probability", path, number)
         if word in found.classes:
             raise InputError(f"a second class of {quote(word)}; keep one of the two", path, number)
         found.classes[word], found.emissions[word] = name, emission
+    if not found.classes:
+        raise InputError("no classes; write CLASS WORD LOGP in each line", path)
     return found

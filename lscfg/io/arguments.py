@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
@@ -173,8 +173,7 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
         if isinstance(value, OutputFolder):
             _check_folder(value, read)
         for output in value.named(vars(args)) if isinstance(value, OutputFile) else ():
-            if any(_same(output, path) for path in read):
-                raise InputError("is also an input and would be overwritten; name another output", output)
+            _check_other(output, read)
             twice = written.setdefault(os.path.realpath(output), output) is not output
             if twice and (os.path.isfile(output) or not os.path.exists(output)):  # not a pipe or a device
                 raise InputError("would be written twice; name two files", output)
@@ -182,6 +181,22 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
         check_output(output)
     with _pipes_kept(args):
         yield
+
+
+def check_kept(args: argparse.Namespace, paths: Sequence[str]) -> None:
+    """Refuses outputs of a command that are files which the content of its inputs names.
+
+    Raises:
+        InputError: the output would overwrite the file.
+    """
+    for value in (value for argument in vars(args).values() for value in _each(argument)):
+        for output in value.named(vars(args)) if isinstance(value, OutputFile) else ():
+            _check_other(output, paths)
+
+
+def _check_other(output: str, read: Sequence[str]) -> None:
+    if any(_same(output, path) for path in read):
+        raise InputError("is also an input and would be overwritten; name another output", output)
 
 
 def _each(value: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import KernelError
+from lscfg.errors import InputError, KernelError
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import BEGIN, END, FINAL, UNKNOWN, LanguageModel
 
@@ -30,13 +30,15 @@ class MappedModel(LanguageModel):
         marked: rules write ``<s>`` and ``</s>``; False: the model adds both.
 
     Raises:
-        InputError: see ``LanguageModel``.
+        InputError: see ``LanguageModel``; or the model contains none of the classes.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], vocab: Vocab, classes: Mapping[str, str] | None = None, marked: bool = False
     ):
         super().__init__(path, vocab)
+        if classes is not None and not any(self.contains([name]) for name in {*classes.values()}):
+            raise InputError("no word of this model is a class of its file of classes, CLASS WORD LOGP", path)
         self._own_step, self._own_context = self._step, self._context
         self._classes, self._marked = classes, marked
         self._begin, self._end, self._final = (vocab.add(word) for word in (BEGIN, END, FINAL))

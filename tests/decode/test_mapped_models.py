@@ -115,7 +115,9 @@ def test_options_are_written_and_packed(config: DecoderConfig, tmp_path: Path) -
     [
         ("D the", "expected CLASS WORD LOGP, found 'D the'"),
         ("D the x", "expected CLASS WORD LOGP"),
-        ("D the nan", "the logarithm 'nan' is not finite"),
+        ("D the nan", "expected CLASS WORD LOGP, but 'nan' is not finite"),
+        ("D a 0.5", "'0.5' is not the logarithm of a probability"),
+        ("D a 1_0", "expected CLASS WORD LOGP, but '1_0' is not a number"),
         ("N the -1", "a second class of 'the'; keep one of the two"),
     ],
 )
@@ -123,3 +125,15 @@ def test_bad_classes_are_refused_by_line(line: str, message: str, tmp_path: Path
     (tmp_path / "classes").write_text(f"D the -1\n{line}\n")
     with pytest.raises(InputError, match=f":2: {message}"):
         read_word_classes(tmp_path / "classes")
+
+
+def test_classes_that_are_none_of_the_model_are_refused(config: DecoderConfig, tmp_path: Path) -> None:
+    """Exchanged columns made every word unknown."""
+    (tmp_path / "exchanged").write_text("the D -1\nhouse N -1\n")
+    model = NamedModel("Class", tmp_path / "class.lm", classes=tmp_path / "exchanged")
+    with pytest.raises(InputError, match=r"class\.lm: no word of this model is a class of its file of classes"):
+        EmbeddedDecoder(replace(config, further_models=(model,)))
+    for text, message in (("", "no classes; write CLASS WORD LOGP"), ("D the -1", "may be cut")):
+        (tmp_path / text[:1]).with_suffix(".classes").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_word_classes((tmp_path / text[:1]).with_suffix(".classes"))

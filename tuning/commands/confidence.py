@@ -12,7 +12,7 @@ import numpy as np
 from lscfg import log
 from lscfg.bundle.places import CONFIDENCE
 from lscfg.bundle.system import TranslationSystem, open_system
-from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.corpus.parallel import check_sentences, read_scored_lines
 from lscfg.decode.confidence import Confidence
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
@@ -95,11 +95,8 @@ def _measured(system: TranslationSystem, text: JudgedText) -> Measured:
 
 def _judged(system: TranslationSystem, source: str, references: list[str]) -> JudgedText:
     sentences = read_lines(source)
-    check_plain(sentences, source)
     check_sentences(sentences, source, allow_empty=True)
-    texts = [read_lines(path) for path in references]
-    for lines, path in zip(texts, references, strict=True):
-        check_length(len(lines), path, len(sentences), source)
+    texts = [read_scored_lines(path, len(sentences), source) for path in references]
     with system.decoder() as decoder:
         found = decoder.translate(sentences, system.weights, details=True)
         return judge(log.progress(found, "decoding", len(sentences)), texts)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from lscfg.bundle.system import open_system
-from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.corpus.parallel import check_sentences, read_scored_lines
 from lscfg.decode.memory import Memory, pair_aligner
 from lscfg.errors import InputError
 from lscfg.formats.weights import write_weights
@@ -42,11 +42,9 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or is malformed, or no sentence is left to measure.
     """
     system, memory = open_system(args.system, args.weights), Memory(args.corrections)
-    sentences, references = read_lines(args.source), [read_lines(path) for path in args.reference]
-    check_plain(sentences, args.source)
+    sentences = read_lines(args.source)
     check_sentences(sentences, args.source, allow_empty=True)
-    for path, lines in zip(args.reference, references, strict=True):
-        check_length(len(lines), path, len(sentences), args.source)
+    references = [read_scored_lines(path, len(sentences), args.source) for path in args.reference]
     stored = {pair.source for pair in memory.pairs}
     chosen = [k for k, text in enumerate(sentences) if " ".join(text.split()) not in stored]
     if not chosen:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 
 from lscfg import log
-from lscfg.corpus.parallel import check_length
+from lscfg.corpus.parallel import read_scored_lines
 from lscfg.errors import InputError, counted, quote
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights, write_weights
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
-from lscfg.io.read import read_lines
 from lscfg.io.write import put_lines
 from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights, finite
 from lscfg.tuning.mbr import check_scale
@@ -150,9 +149,10 @@ def _others(args: argparse.Namespace, sentences: int) -> list[Lists]:
 def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]:
     """The lists with the new features, and the weights: those given, or tuned ones, which are written."""
     weights = read_weights(args.weights) if args.weights else None
-    references = [read_lines(path) for path in args.reference or ()]
-    for path, lines in zip(args.reference or (), references, strict=True):
-        check_length(len(lines), path, len(references[0]), args.reference[0])
+    references: list[list[str]] = []
+    for path in args.reference or ():
+        wanted = len(references[0]) if references else None
+        references.append(read_scored_lines(path, wanted, args.reference[0]))
     if references and not references[0]:
         raise InputError("is empty; give a reference for each sentence", args.reference[0])
     columns = {one.name: one.path for one in args.scores}

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lscfg import log
-from lscfg.corpus.parallel import check_length
+from lscfg.corpus.parallel import check_length, read_scored_lines
 from lscfg.errors import InputError, quote
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
 from lscfg.io.columns import align_columns
@@ -95,23 +95,18 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("differences need --baseline, the system to compare the others with")
     if args.comet and not args.source:
         raise InputError("COMET reads the source, too; name it with --source")
-    references = [read_lines(path) for path in args.reference]
-    lines = len(references[0])
-
-    def read_checked(path: str) -> list[str]:
-        found = read_lines(path)
-        check_length(len(found), path, lines, args.reference[0])
-        return found
-
-    for path in args.reference[1:]:
-        read_checked(path)
+    references = [read_scored_lines(args.reference[0])]
+    lines = len(references[0]), args.reference[0]
+    references += [read_scored_lines(path, *lines) for path in args.reference[1:]]
     systems: dict[str, list[list[str]]] = {}
     for item in args.systems:
         if not item.name or item.endswith("="):
             raise InputError(f"expected NAME=FILE, found {quote(item)}")
         check_system(item.name)
-        systems.setdefault(item.name, []).append(read_checked(item.path))
-    source = read_checked(args.source) if args.source else None
+        systems.setdefault(item.name, []).append(read_scored_lines(item.path, *lines))
+    source = read_lines(args.source) if args.source else None
+    if source is not None:
+        check_length(len(source), args.source, *lines)
     found = evaluate(
         systems,
         references,

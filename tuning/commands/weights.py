@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
-from lscfg.corpus.parallel import check_length
+from lscfg.corpus.parallel import read_scored_lines
 from lscfg.decode.host import DECODER_HOSTS, decoder_identity
 from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
@@ -66,11 +66,9 @@ def run(args: argparse.Namespace) -> None:
     """
     settings = _settings(args)
     sources = read_lines(args.source)
-    references = [read_lines(path) for path in args.reference]
     if not sources:
         raise InputError("the development set is empty", args.source)
-    for path, lines in zip(args.reference, references, strict=True):
-        check_length(len(lines), path, len(sources), args.source)
+    references = [read_scored_lines(path, len(sources), args.source) for path in args.reference]
     start = read_weights(args.weights)
     learn = None
     if settings.optimiser in HOSTS:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.places import CONFIDENCE, PREPARED
-from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
+from lscfg.corpus.parallel import check_sentences, read_parallel, read_scored_lines
 from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
+from lscfg.tuning.doubts import missing_references
 from lscfg.tuning.experiment.schema import RawCorpus
 from lscfg.tuning.experiment.stages.text import warn_of_known
 from lscfg.tuning.experiment.system import Experiment
@@ -43,24 +43,11 @@ def check_corpus(experiment: Experiment) -> None:
         if not lines:
             raise InputError(f"the {name} set is empty", source)
         check_sentences(lines, source, allow_empty=name == "test")
-        check_plain(lines, source)
-        documents = [read_lines(reference) for reference in references]
-        for reference, document in zip(references, documents, strict=True):
-            check_length(len(document), reference, len(lines), source)
-        _warn_of_missing(lines, documents, references[0])
+        documents = [read_scored_lines(reference, len(lines), source) for reference in references]
+        if missing := missing_references(documents, lines):
+            log.warning(f"{references[0]}: {missing}")
     _warn_of_leaks(experiment)
     _check_charted(experiment, len(read_lines(corpus.test_source)), corpus.test_source)
-
-
-def _warn_of_missing(sources: Sequence[str], references: Sequence[Sequence[str]], path: Path) -> None:
-    """Warns of sentences whose references are all empty: the best translation would have no word."""
-    pairs = enumerate(zip(sources, zip(*references, strict=True), strict=True), 1)
-    missing = [number for number, (source, texts) in pairs if source.strip() and not any(map(str.strip, texts))]
-    if missing:
-        log.warning(
-            f"{path}:{missing[0]}: no reference of a sentence ({counted(len(missing), 'such line')}), so every "
-            "translation counts as wrong; remove such lines from all files of the set"
-        )
 
 
 def _warn_of_leaks(experiment: Experiment) -> None:

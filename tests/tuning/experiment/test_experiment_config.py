@@ -396,7 +396,7 @@ def test_sentences_without_a_reference_are_told(corpus, tmp_path, caplog, part, 
     text = TOML.replace('["test.en"]', '"test.en"').replace(f'"{part}.en"', f'["{part}.en", "other"]')
     (tmp_path / "e.toml").write_text(text)
     check_corpus(read_experiment(tmp_path / "e.toml"))
-    message = f"{part}.en:2: no reference of a sentence (1 such line), so every translation counts as wrong"
+    message = f"{part}.en: 1 of 2 lines have no reference (first line 2), so every translation there counts as wrong"
     assert (message in caplog.text) == told == bool(caplog.text)
 
 
