@@ -116,15 +116,24 @@ class Conventions:
         """The weights of Moses; missing weights are 0."""
         return {c.moses: c.factor * weights.get(name, 0.0) for name, parts in self.features.items() for c in parts}
 
-    def weights_from_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
+    def weights_from_moses(
+        self, weights: Mapping[str, float], path: str | os.PathLike[str] | None = None
+    ) -> dict[str, float]:
         """The weights of cdec from those of Moses.
 
+        Args:
+            path: file of the weights, for the message.
+
         Raises:
-            InputError: a feature has no weight, or two that differ.
+            InputError: a feature has no weight, or two that differ; or a weight has no feature.
         """
-        missing = [c.moses for parts in self.features.values() for c in parts if c.moses not in weights]
-        if missing:
-            raise InputError(f"no weight of {', '.join(missing)}; was it made from another cdec.ini?")
+        known = [c.moses for parts in self.features.values() for c in parts]
+        for names, fault in (
+            ([name for name in known if name not in weights], "no weight of"),
+            ([name for name in weights if name not in {*known, "Glue"}], "a weight of no feature in cdec.ini:"),
+        ):
+            if names:
+                raise InputError(f"{fault} {', '.join(map(cut, names))}; was it made from another cdec.ini?", path)
         found = {name: [weights[c.moses] / c.factor for c in parts] for name, parts in self.features.items()}
         for name, values in found.items():
             if not all(math.isclose(value, values[0], rel_tol=1e-5, abs_tol=1e-9) for value in values):
@@ -249,7 +258,7 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
     """The weights of a moses.ini, a feature of several values as ``Name_0``, ``Name_1`` and so on.
 
     Raises:
-        InputError: a malformed line, no section [weight], or a last line without newline.
+        InputError: a malformed line, no section [weight], a section [weight-file], or a last line without newline.
     """
     weights: dict[str, float] = {}
     section = ""
@@ -257,6 +266,8 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
         text = line.split("#", 1)[0].strip()
         if text.startswith("["):
             section = text
+        elif text and section == "[weight-file]":
+            raise InputError("weights in another file have no counterpart in cdec; remove the section", path, number)
         elif text and section == "[weight]":
             try:
                 found = parse_features(text)

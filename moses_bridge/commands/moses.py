@@ -93,4 +93,4 @@ def _weights(args: argparse.Namespace) -> None:
 
     config = read_ini(args.config)
     conventions = Conventions.of_grammar(config, read_grammar(config))
-    write_weights(args.output, conventions.weights_from_moses(read_moses_weights(args.ini)))
+    write_weights(args.output, conventions.weights_from_moses(read_moses_weights(args.ini), args.ini))

@@ -145,5 +145,5 @@ def test_moses_weights(double):
     double("lscfg.moses_bridge.config.Conventions.of_grammar", conventions)
     assert main(["moses", "weights", "moses.ini", "-c", "cdec.ini", "-o", "out"]) == 0
     read.assert_called_once_with("moses.ini")
-    conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0})
+    conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0}, "moses.ini")
     assert read_lines("out") == ["ours 3.0"]

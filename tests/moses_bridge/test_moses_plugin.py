@@ -102,6 +102,21 @@ def test_weights_there_and_back(ini: Path, tmp_path: Path) -> None:
     (tmp_path / "none").write_text("[feature]\nA\n")
     with pytest.raises(InputError, match="no weights"):
         read_moses_weights(tmp_path / "none")
+    (tmp_path / "sparse").write_text("[weight]\nA= 1\n[weight-file]\nsparse.weights\n")
+    with pytest.raises(InputError, match="sparse:4: weights in another file have no counterpart in cdec"):
+        read_moses_weights(tmp_path / "sparse")
+
+
+def test_weights_of_another_configuration_are_refused(ini: Path, tmp_path: Path) -> None:
+    """Values of a grammar with one feature more moved along to the next features."""
+    config = read_ini(ini)
+    made = write_moses(tmp_path / "moses", config, WEIGHTS, ini)
+    conventions, weights = Conventions.of(config, read_grammar(config).feature_names), read_moses_weights(made)
+    for more, fault in (({"Other": 1.0}, "a weight of no feature in cdec.ini: Other"), ({"TM_1": 1.0}, ".*: TM_1")):
+        with pytest.raises(InputError, match=f"moses.ini: {fault}; was it made from another cdec.ini?"):
+            conventions.weights_from_moses(weights | more, "moses.ini")
+    with pytest.raises(InputError, match="no weight of TM; was it made"):
+        conventions.weights_from_moses({name: value for name, value in weights.items() if name != "TM"})
 
 
 def test_values_and_weights_of_moses_are_those_of_the_table() -> None:
