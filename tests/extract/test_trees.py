@@ -78,6 +78,8 @@ def test_other_programs_may_write_in_their_way(tmp_path):
         ("[X,1] ||| A [X,1]\n", 1, "needs a word, or two nonterminals"),
         ("||| A\n", 1, "needs a word"),
         ("a\x07 ||| A\n", 1, r":1: control character U\+0007"),
+        ("a\u3000b ||| A\n", 1, r":1: .*U\+3000"),
+        ("a ||| A\u00a0B\n", 1, r":1: .*U\+00A0"),
         ("a [S] ||| A\n", 1, r":1: the word '\[S\]' is reserved"),
     ],
 )
