@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text, check_weights
-from lscfg.api.opened import OpenedFiles, absolute, files_of_config, reopened
+from lscfg.api.opened import OpenedFiles, absolute, absolute_config, files_of_config, reopened
 from lscfg.api.terms import terms_of_values
 from lscfg.bundle.places import confidence_of, number_formats
 from lscfg.bundle.system import open_glossary
@@ -53,7 +53,8 @@ class Decoder(Closing):
         corrections: str | os.PathLike[str] | None = None,
     ):
         self._turn = threading.RLock()
-        self.config = check_path(config, "config")
+        # from the root of the file system: the program may change its working directory
+        self.config = absolute(check_path(config, "config"))
         given: dict[str, float] | str | None = None
         if isinstance(weights, Mapping):
             given = check_weights(weights, "weights")
@@ -66,16 +67,16 @@ class Decoder(Closing):
             )
         self.glossary: str | tuple[Term, ...] | None = None
         if isinstance(glossary, (str, os.PathLike)):
-            self.glossary = check_path(glossary, "glossary")
+            self.glossary = absolute(check_path(glossary, "glossary"))
         elif glossary is not None:
             self.glossary = tuple(terms_of_values(glossary))
         glossaries = [self.glossary] if isinstance(self.glossary, str) else []
         self._files = OpenedFiles([*files_of_config(self.config), *glossaries])
         terms = None if self.glossary is None else open_glossary(self.glossary, self.config)
         self._terms = TermIndex() if terms is None else terms.index()
-        self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
+        self._decoder = EmbeddedDecoder.from_config(absolute_config(self.config), cached=0, needed=False)
         self._numbers = number_formats(self.config)
-        self.corrections = None if corrections is None else check_path(corrections, "corrections")
+        self.corrections = None if corrections is None else absolute(check_path(corrections, "corrections"))
         self._memory, self._typed = None, TypedWords(self.config, {} if terms is None else terms.typed)
         if self.corrections is not None:
             self._memory = open_memory(self.corrections, self._decoder.align)
@@ -90,8 +91,8 @@ class Decoder(Closing):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same files again, with the same weights and corrections."""
-        others = [absolute(one) if isinstance(one, str) else one for one in (self.glossary, self.corrections)]
-        return reopened, (type(self), self._files.contents(), absolute(self.config), self.weights, *others)
+        arguments = self.config, self.weights, self.glossary, self.corrections
+        return reopened, (type(self), self._files.contents(), *arguments)
 
     @overload
     def translate(

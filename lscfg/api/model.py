@@ -97,13 +97,13 @@ class LatentModel:
 
     def __init__(self, path: str | os.PathLike[str]):
         self._turn = threading.RLock()
-        self.path = check_path(path, "path")
+        self.path = absolute(check_path(path, "path"))  # the program may change its working directory
         self._files = OpenedFiles(files_of_config(self.path) if self.path.endswith(".ini") else [self.path])
         self._explainer = Explainer(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same files again."""
-        return reopened, (type(self), self._files.contents(), absolute(self.path))
+        return reopened, (type(self), self._files.contents(), self.path)
 
     @property
     def rank(self) -> int:

@@ -6,13 +6,14 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lscfg.bundle.system import latent_model
+from lscfg.bundle.system import latent_model, with_model
 from lscfg.errors import InputError
-from lscfg.formats.ini import read_ini
+from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.io.read import file_hash
 
 
@@ -76,6 +77,23 @@ def files_of_config(config: str) -> list[str | os.PathLike[str]]:
     models = [path for one in found.models for path in (one.path, one.classes) if path is not None]
     latent = latent_model(found)
     return [config, *found.grammars, *models, *([] if latent is None else [latent])]
+
+
+def absolute_config(path: str) -> DecoderConfig:
+    """The configuration in an ini file with paths from the root of the file system, for readers at any later time.
+
+    Raises:
+        InputError: see ``files_of_config``.
+    """
+    found = read_ini(path)
+    latent = latent_model(found)
+    return replace(
+        found.with_models(Path.absolute),
+        grammars=tuple(map(Path.absolute, found.grammars)),
+        latent=None if latent is None or found.latent is None else with_model(found.latent, latent.absolute()),
+        weights=None if found.weights is None else found.weights.absolute(),
+        path=Path(path).absolute(),
+    )
 
 
 def reopened(kind: Callable[..., Any], contents: Mapping[str, tuple[FileState, str]], *arguments: Any) -> Any:

@@ -93,7 +93,7 @@ def segment_grammars(segment: Segment, config: DecoderConfig) -> tuple[Path, ...
         path = find_file(name, config.path or "")
         if path is None:
             raise InputError(f"no grammar {quote(name)}")
-        found.append(path)
+        found.append(path.absolute())  # a decoder keeps the grammar by this path, in any working directory
     return tuple(found)
 
 
