@@ -4,7 +4,7 @@
 >>> trees = lscfg.derive(["a b", "b a", "a"], ["A B", "B A", "A"], ["0-0 1-1", "0-0 1-1", "0-0"])
 >>> lscfg.MLE().fit(trees).parameters_.rules.text(0)
 '[X] ||| a ||| A'
->>> lscfg.EM(m=2, iterations=5).get_params()["m"]
+>>> lscfg.EM(m=2, iterations=5).m
 2
 """
 
@@ -35,7 +35,7 @@ class LatentEstimator:
 
     Args:
         threads: number of threads of ``fit``; the result does not depend on it.
-        settings: as on the command line, ``-`` written ``_``.
+        settings: as on the command line, ``-`` written ``_``; also attributes, which may be set.
 
     Attributes:
         parameters_: after ``fit``, the parameters of all rules (``lscfg.model.parameters.Parameters``).
@@ -51,6 +51,19 @@ class LatentEstimator:
         self.threads = int(check_number(threads, "threads", 1))
         self._settings = settings_from(ESTIMATORS[self.kind].Settings, settings, type(self).__name__)
 
+    def __getattr__(self, name: str) -> Any:
+        settings = self.__dict__.get("_settings")  # an object that is being unpickled has none yet
+        if settings is not None and name in _names(settings):
+            return getattr(settings, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        settings = self.__dict__.get("_settings")
+        if settings is not None and name in ("threads", *_names(settings)):
+            self.set_params(**{name: value})
+        else:
+            super().__setattr__(name, value)
+
     def __init_subclass__(cls) -> None:
         settings = inspect.signature(ESTIMATORS[cls.kind].Settings).parameters.values()
         named = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in settings]
@@ -59,15 +72,14 @@ class LatentEstimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All settings by name, and ``threads``."""
-        names = [item.name for item in settings_of(type(self._settings))]
-        return {name: getattr(self._settings, name) for name in names} | {"threads": self.threads}
+        return {name: getattr(self._settings, name) for name in _names(self._settings)} | {"threads": self.threads}
 
     def set_params(self, **settings: Any) -> Self:
         """Changes some of the settings; see ``LatentEstimator``."""
         values = self.get_params() | settings
         threads = int(check_number(values.pop("threads"), "threads", 1))
         self._settings = settings_from(type(self._settings), values, type(self).__name__)
-        self.threads = threads
+        self.__dict__["threads"] = threads
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -126,6 +138,11 @@ class LatentEstimator:
         usual = {item.name: item.default for item in settings_of(type(self._settings))} | {"threads": 1}
         told = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
         return f"{type(self).__name__}({', '.join(told)})"
+
+
+def _names(settings: Any) -> list[str]:
+    """The names of the settings in order."""
+    return [item.name for item in settings_of(type(settings))]
 
 
 def _context(trees: Derivations, text: str | os.PathLike[str] | Iterable[str]) -> ContextData:

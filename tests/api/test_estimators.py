@@ -1,7 +1,9 @@
 """Estimators in scikit-learn's manner, and text as lists of lines."""
 
+import copy
 import doctest
 import inspect
+import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -45,6 +47,34 @@ def test_settings_are_shown_kept_and_changed(found):
     assert one.set_params(threads=2) is one and repr(one) == f"{found.__name__}(threads=2)"
     with pytest.raises(TypeError):
         found(staets=3)
+
+
+@pytest.mark.parametrize("found", ALL)
+def test_settings_are_attributes(found):
+    """As scikit-learn's: reading gives the setting, and assignment changes it."""
+    one = found()
+    for name, value in one.get_params().items():
+        assert getattr(one, name) == value
+        setattr(one, name, value + 1 if type(value) is int else value)
+        assert one.get_params()[name] == getattr(one, name) == (value + 1 if type(value) is int else value)
+    for again in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert again.get_params() == one.get_params()
+    with pytest.raises(AttributeError, match="no attribute 'staets'"):
+        one.staets  # noqa: B018
+    one.note = "of the caller"
+    assert one.note == "of the caller" and "note" not in one.get_params()
+
+
+def test_wrong_values_of_attributes_are_refused(trees):
+    one = lscfg.EM(m=2, iterations=1)
+    for name, value in (("m", -1), ("threads", 0)):
+        with pytest.raises(InputError, match=name):
+            setattr(one, name, value)
+    with pytest.raises(TypeError, match="threads"):
+        one.threads = "2"
+    assert (one.m, one.threads) == (2, 1)
+    one.m = 3
+    assert one.fit(trees).parameters_.rank == 3
 
 
 def test_settings_out_of_range_are_refused():
