@@ -82,10 +82,25 @@ class LatentEstimator:
         self.__dict__["threads"] = threads
         return self
 
+    @property
+    def parameters_(self) -> Parameters:
+        """The parameters of all rules, whose tensors are computed at the first use; ``save`` needs less memory.
+
+        Raises:
+            AttributeError: ``fit`` was not called.
+        """
+        found = self._model
+        if isinstance(found, Estimate):
+            self._model = found = found.parameters()
+        return found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        if isinstance(found := state.get("parameters_"), Estimate):  # its tensors would be made by functions
-            state["parameters_"] = found.parameters()
+        if self.__sklearn_is_fitted__():
+            state["_model"] = self.parameters_  # the tensors of an ``Estimate`` are made by functions
         return state
 
     def fit(
@@ -118,7 +133,7 @@ class LatentEstimator:
             )
         data = None if context is None else _context(trees, context)
         model = ESTIMATORS[self.kind].estimate(trees, self._settings, self.threads)
-        self.parameters_: Parameters | Estimate = data.add(model, self.threads) if data else model
+        self._model: Parameters | Estimate = data.add(model, self.threads) if data else model
         return self
 
     def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
@@ -130,9 +145,9 @@ class LatentEstimator:
         path = check_path(path, "path")
         if not isinstance(precision, str) or precision not in ("float32", "float64"):
             raise InputError(f"precision must be float32 or float64, not {brief(precision)}")
-        if not hasattr(self, "parameters_"):
+        if not self.__sklearn_is_fitted__():
             raise InputError(f"nothing to write; call {type(self).__name__}.fit first", path)
-        self.parameters_.save(path, precision)
+        self._model.save(path, precision)
 
     def __repr__(self) -> str:
         usual = {item.name: item.default for item in settings_of(type(self._settings))} | {"threads": 1}
