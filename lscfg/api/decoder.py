@@ -160,7 +160,17 @@ class Decoder(Closing):
         for name, text in zip(("source", "wanted"), texts, strict=True):
             if fault := words_fault(text):
                 raise InputError(fault, name)
-        return self._decoder.why_not(*texts, self.weights)
+        return self._open_decoder().why_not(*texts, self.weights)
+
+    def _open_decoder(self) -> EmbeddedDecoder:
+        """The decoder, which reads its files again after ``close``.
+
+        Raises:
+            InputError: a file was written since it was opened, or cannot be read.
+        """
+        if self._decoder.closed:
+            self._files.check_unchanged()
+        return self._decoder
 
     def _translated(
         self,
@@ -179,13 +189,14 @@ class Decoder(Closing):
     def _translated_lines(
         self, sentences: list[str], rules: list[str], k: int, xml_input: str | None, details: bool, derivations: bool
     ) -> list[Translated]:
-        given_words(rules, "grammar", self._decoder.grammar if rules else None)
+        decoder = self._open_decoder()
+        given_words(rules, "grammar", decoder.grammar if rules else None)
         if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:
             raise InputError(f"xml_input must be one of {', '.join(MODES)}, not {quote(xml_input)}")
         taught = bool(self._terms.terms) or self._memory is not None
-        check_inputs(sentences, "lines", self._decoder.config, xml_input, bool(rules), taught)
+        check_inputs(sentences, "lines", decoder.config, xml_input, bool(rules), taught)
         return list(
-            self._decoder.translate(
+            decoder.translate(
                 sentences,
                 self.weights,
                 k,
@@ -209,7 +220,9 @@ class Decoder(Closing):
             TypeError: an argument is not text.
         """
         source, target = check_text(source, "source"), check_text(target, "target")
-        return self._opened_memory().add(source, target)[0].id
+        memory = self._opened_memory()
+        self._open_decoder()  # its rules align the pair
+        return memory.add(source, target)[0].id
 
     @in_turn
     def stored(self) -> list[StoredPair]:
@@ -239,7 +252,7 @@ class Decoder(Closing):
 
     @in_turn
     def close(self) -> None:
-        """Frees grammar and language model; a later ``translate`` reads them again."""
+        """Frees grammar and language model; a later ``translate`` reads them again, unless a file has changed."""
         self._decoder.close()
 
     def __repr__(self) -> str:

@@ -55,8 +55,8 @@ class OpenedFiles:
         """Paths from the root of the file system."""
         return {*self._states}
 
-    def contents(self) -> dict[str, tuple[FileState, str]]:
-        """State and SHA-256, in hexadecimal, of each file by its path from the root of the file system.
+    def check_unchanged(self) -> None:
+        """Refuses files that later reading would find different.
 
         Raises:
             InputError: a file was written since it was opened, or cannot be read.
@@ -64,6 +64,14 @@ class OpenedFiles:
         for path, found in self._states.items():
             if FileState.of(path) != found:
                 raise InputError("was written after the object had opened it; open it again", path)
+
+    def contents(self) -> dict[str, tuple[FileState, str]]:
+        """State and SHA-256, in hexadecimal, of each file by its path from the root of the file system.
+
+        Raises:
+            InputError: see ``check_unchanged``.
+        """
+        self.check_unchanged()
         return {path: (found, _hash(path, found)) for path, found in self._states.items()}
 
 

@@ -24,7 +24,7 @@ from lscfg.decode.opened import OpenedDecoder
 from lscfg.decode.parsing import given_words, index_of
 from lscfg.decode.recalled import NOTHING, Aligner, Links
 from lscfg.decode.request import Answer, ProviderSource, Request, SentenceGraph, Translations, request_of
-from lscfg.decode.sentence import SentenceDecoder, own_decoder
+from lscfg.decode.sentence import own_decoder
 from lscfg.decode.sentence_rules import added_weights
 from lscfg.decode.terms import ChosenSpan, Occurrence, Term, TermIndex
 from lscfg.errors import InputError
@@ -95,7 +95,12 @@ class EmbeddedDecoder:
     @property
     def align(self) -> Aligner:
         """Links of the words of two sentences by the grammar's rules, in a decoder without an engine."""
-        return partial(_links, self._opened.here)
+        return partial(_links, self._opened)
+
+    @property
+    def closed(self) -> bool:
+        """True after ``close`` without an engine, until a later use opens the files again."""
+        return self._opened.closed
 
     @property
     def grammar(self) -> Grammar:
@@ -148,7 +153,7 @@ class EmbeddedDecoder:
             self._opened.close()
 
     def close(self) -> None:
-        """Warns of values that are not probabilities, and frees the grammar if possible."""
+        """Warns of values that are not probabilities, and frees grammar and models if possible."""
         self._opened.close()
         if self._opened.latent_options is not None:
             self._improper.report(self._opened.latent_options)
@@ -230,9 +235,10 @@ class EmbeddedDecoder:
             InputError: as of ``lscfg.decode.why_not.why_not``.
             ValueError: the decoder has an engine.
         """
-        if self._opened.here is None:
+        here = self._opened.here
+        if here is None:
             raise ValueError("a decoder with an engine cannot compare translations")
-        return comparing.why_not(own_decoder(self._opened.here, sentence), weights, sentence, wanted)
+        return comparing.why_not(own_decoder(here, sentence), weights, sentence, wanted)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -322,9 +328,10 @@ def _with_numbers(
         yield text, request
 
 
-def _links(decoder: SentenceDecoder | None, source: Sequence[str], target: Sequence[str]) -> Links:
-    assert decoder is not None
-    return own_decoder(decoder, " ".join(source)).links.of_words(source, target)
+def _links(opened: OpenedDecoder, source: Sequence[str], target: Sequence[str]) -> Links:
+    here = opened.here
+    assert here is not None
+    return own_decoder(here, " ".join(source)).links.of_words(source, target)
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:

@@ -34,7 +34,6 @@ class OpenedDecoder:
     Attributes:
         feature_names, live_features: see ``EmbeddedDecoder``.
         latent_options: options of the latent features, if the decoder has some.
-        here: the decoder, if this process is the only worker; otherwise None.
 
     Raises:
         InputError: a file cannot be read or is malformed.
@@ -45,29 +44,46 @@ class OpenedDecoder:
         self, config: DecoderConfig, provider: ProviderSource | None, engine: Engine | None, cached: int, needed: bool
     ):
         self._config = config
-        self.here: SentenceDecoder | None = None
+        self._engine = None if isinstance(engine, Serial) else engine
+        self._here: SentenceDecoder | None = None
         self._forked: SentenceDecoder | None = None  # open in this process for the workers that it forks
         made = partial(SentenceDecoder, config, provider, needed=needed, on_demand=True)
-        if engine is None or isinstance(engine, Serial):
-            self.here = made(cached)
-            facts = _facts(self.here)
+        if self._engine is None:
+            self._open_here = partial(made, cached)
+            self._here = self._open_here()
+            facts = _facts(self._here)
         else:
-            self._engine = engine
             try:
-                self._described = os.urandom(16).hex(), pickle.dumps(partial(made, cached // engine.workers))
+                self._described = os.urandom(16).hex(), pickle.dumps(partial(made, cached // self._engine.workers))
             except Exception as error:
                 raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
-            facts = self._facts_of_workers()
+            facts = self._facts_of_workers(self._engine)
         self.feature_names, self.live_features, self.latent_options = facts
 
-    def _facts_of_workers(self) -> _Facts:
+    @property
+    def closed(self) -> bool:
+        """True if this process is the only worker, and will open the decoder again when it is used."""
+        return self._engine is None and self._here is None
+
+    @property
+    def here(self) -> SentenceDecoder | None:
+        """The decoder, if this process is the only worker; otherwise None. After ``close``, it is opened again.
+
+        Raises:
+            InputError: a file cannot be read or is malformed.
+        """
+        if self.closed:
+            self._here = self._open_here()
+        return self._here
+
+    def _facts_of_workers(self, engine: Engine) -> _Facts:
         """Opens the decoder for all workers immediately, so that a bad file is reported now."""
         try:
-            if self._engine.inherits:  # workers share this memory
+            if engine.inherits:  # workers share this memory
                 self._forked, warnings = _worker_decoder(*self._described)
                 facts = _facts(self._forked)
             else:  # all workers at the same time
-                opened, *_ = self._engine.map(_open, [self._described] * self._engine.workers)
+                opened, *_ = engine.map(_open, [self._described] * engine.workers)
                 facts, warnings = opened
         except WorkerError as error:
             raise KernelError(f"{error.reason} while reading the grammar; is the memory large enough?") from error
@@ -75,11 +91,15 @@ class OpenedDecoder:
             log.warning(message)
         return facts
 
-    @cached_property
+    @property
     def grammar(self) -> Grammar:
         """The grammar, which this process reads if only workers have it."""
         open_here = self.here or self._forked
-        return read_grammar(self._config, on_demand=True) if open_here is None else open_here.grammar
+        return self._own_grammar if open_here is None else open_here.grammar
+
+    @cached_property
+    def _own_grammar(self) -> Grammar:
+        return read_grammar(self._config, on_demand=True)
 
     def known_words(self, side: int) -> frozenset[int]:
         """Numbers of the words of a side, ``SOURCE`` or ``TARGET``, of the grammar and of the text of an index.
@@ -95,9 +115,10 @@ class OpenedDecoder:
         return known_words(self.grammar, side, () if index is None else index.words(side))
 
     def close(self) -> None:
-        """Frees the grammar if possible."""
-        self._forked = None
-        if self.here is None:
+        """Frees grammar and models if possible; workers of an engine keep theirs until the engine is closed."""
+        self._here = self._forked = None
+        self.__dict__.pop("_own_grammar", None)
+        if self._engine is not None:
             drop("decoder", self._described[0])
 
     def answers(
@@ -111,9 +132,11 @@ class OpenedDecoder:
         Raises:
             KernelError: a worker died; the sentence is named.
         """
-        if self.here is not None:
+        if self._engine is None:
+            here = self.here
+            assert here is not None
             for index, (text, request) in enumerate(requests):
-                yield text, request, self.here.decode(request, index, text)
+                yield text, request, here.decode(request, index, text)
             return
         at_work: deque[tuple[str, Request]] = deque()
 

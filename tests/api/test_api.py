@@ -3,6 +3,7 @@
 import doctest
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -120,8 +121,35 @@ def test_the_decoder_translates(decoder):
         answer = found.why_not("a a", "x y")
         assert (answer.verdict, answer.chosen) == ("model", "x x") and answer.wanted_score < answer.chosen_score
         assert found.why_not("a", "z").missing[0].target == "z"
+    assert found.translate(["a"]) == ["x"]
     other = lscfg.Decoder(str(decoder / "cdec.ini"), {"EgivenF": 1.0, "PassThrough": -9.0})
     assert other.translate(["a"]) == ["y"]
     other.close()
     with pytest.raises(InputError, match="no weights; give them"):
         lscfg.Decoder(decoder / "cdec.ini")
+
+
+def test_a_closed_decoder_frees_its_files_and_opens_them_again(decoder, tmp_path):
+    found = lscfg.Decoder(decoder / "cdec.ini", decoder / "weights", corrections=tmp_path / "cor")
+    uses = {
+        "translate": lambda: found.translate(["a q"], k=2),
+        "explain": lambda: found.explain(["a"])[0].details,
+        "why_not": lambda: found.why_not("a", "y").verdict,
+        "translate with rules": lambda: found.translate(["a"], grammar=["[X] ||| a ||| z ||| EgivenF=-9"]),
+        "correct": lambda: found.correct("a b", "x b"),
+    }
+    given = {name: use() for name, use in uses.items()}
+    for name, use in uses.items():
+        held = [weakref.ref(one) for one in (found._decoder._opened.here, found._decoder.grammar)]
+        found.close()
+        assert [one() for one in held] == [None, None]
+        assert repr(found).startswith("<Decoder cdec.ini: ")
+        assert use() == given[name]
+    assert found.stored()[0].links == ((0, 0), (1, 1))
+    found.close()
+    found.close()
+    (decoder / "grammar").write_text("[X] ||| a ||| z ||| EgivenF=0.1\n")
+    for name, use in uses.items():
+        with pytest.raises(InputError, match="grammar: was written after the object had opened it; open it again"):
+            use()
+        assert found._decoder.closed, name
