@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import KernelError, TooLargeError
+from lscfg.errors import InputError, KernelError, TooLargeError
 from lscfg.io.read import read_utf8
 from lscfg.kernel.base import Vocab, check, utf8, view
 from lscfg.kernel.compiled import open_compiled, word_arrays
@@ -278,10 +278,16 @@ class Grammar:
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
         """Returns the forest of a sentence of word ids, None if the sentence has no derivation.
 
+        Args:
+            words: int [n], ids of the vocabulary; -1 for unknown words.
+
         Raises:
+            InputError: a number is not such an id.
             TooLargeError: the forest has more than ``options.most`` applications.
+            TypeError: the words are not integers.
+            ValueError: the words have another shape.
         """
-        words = np.ascontiguousarray(words, np.int32)
+        words = _word_ids(words, len(self.vocab))
         buffer = ffi.from_buffer("int32_t[]", words)
         return self._parse(lib.lscfg_parse, options, buffer, len(words))
 
@@ -289,17 +295,20 @@ class Grammar:
         """Returns the forest of a word lattice from its first to its last state, None if it has no derivation.
 
         Args:
-            arcs: int32 [n, 3]: a state, a later state, and the word's id; ``EPSILON`` for no word.
+            arcs: int [n, 3]: a state, a later state, and the word's id; -1 for an unknown word, ``EPSILON`` for none.
             states: number of states.
 
         Raises:
-            InputError: an arc does not lead to a later state.
+            InputError: an arc does not lead to a later state, or a word has no such id.
             TooLargeError: the forest has more than ``options.most`` applications.
-            ValueError: the shape of ``arcs`` is not [n, 3].
+            TypeError: the arcs are not integers.
+            ValueError: the arcs have another shape.
         """
-        arcs = np.ascontiguousarray(arcs, np.int32)
+        arcs = np.asarray(arcs)
         if arcs.ndim != 2 or arcs.shape[1] != 3:
             raise ValueError(f"arcs of shape {arcs.shape}, not [n, 3]")
+        arcs = _int32("arcs", arcs)
+        _check_ids("arcs", arcs[:, 2], EPSILON, len(self.vocab))
         buffer = ffi.cast("lscfg_arc *", ffi.from_buffer("int32_t[]", arcs))
         return self._parse(lib.lscfg_parse_lattice, options, buffer, len(arcs), states)
 
@@ -323,6 +332,35 @@ def _facts(grammar: Grammar) -> tuple[np.ndarray, Any]:
     rules, found = np.empty((len(grammar), lib.LSCFG_RULE_FACTS), np.int32), ffi.new("lscfg_grammar_view *")
     lib.lscfg_grammar_get(grammar._pointer, found, ffi.from_buffer("int32_t[]", rules))
     return rules, found
+
+
+def _int32(name: str, values: np.ndarray) -> np.ndarray:
+    """Integers as the kernel reads them. A cast alone would cut fractions off, and let large numbers begin again."""
+    if values.size and values.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, not {values.dtype}; take the ids of words from Grammar.vocab")
+    if values.dtype != np.int32 and values.size and not (values.min() >= -(2**31) and values.max() < 2**31):
+        raise InputError(f"{name} must be 32-bit integers, not {values.min()} to {values.max()}")
+    return np.ascontiguousarray(values, np.int32)
+
+
+def _check_ids(name: str, ids: np.ndarray, least: int, size: int) -> None:
+    """Refuses ids that no vocabulary of a size contains, except negative ones from ``least`` on."""
+    if ids.size and not (ids.min() >= least and ids.max() < size):
+        wrong = ids[(ids < least) | (ids >= size)][0]
+        raise InputError(
+            f"{name} contain the word id {wrong}; ids are 0 to {size - 1}, or -1 for unknown words: take them from "
+            "Grammar.vocab"
+        )
+
+
+def _word_ids(words: np.ndarray, size: int) -> np.ndarray:
+    """The word ids of a sentence, int32 [n]; see ``Grammar.parse``."""
+    words = np.asarray(words)
+    if words.ndim != 1:
+        raise ValueError(f"words of shape {words.shape}, not [n]")
+    words = _int32("words", words)
+    _check_ids("words", words, -1, size)
+    return words
 
 
 def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -547,13 +585,18 @@ class ForestBuilder:
     """Builds the forest of a decoder: each node, then the applications into it, the root last.
 
     Args:
-        words: int32 [n], word ids of the sentence.
+        words: int [n], word ids of the sentence; -1 for unknown words.
+
+    Raises:
+        InputError: a number is less than -1 or too large for an id.
+        TypeError: the words are not integers.
+        ValueError: the words have another shape.
     """
 
     def __init__(self, words: np.ndarray):
-        words = np.ascontiguousarray(words, np.int32)
+        self._words = _word_ids(words, 2**31)
         self._pointer = ffi.gc(
-            lib.lscfg_forest_new(ffi.from_buffer("int32_t[]", words), len(words)), lib.lscfg_forest_free
+            lib.lscfg_forest_new(ffi.from_buffer("int32_t[]", self._words), len(self._words)), lib.lscfg_forest_free
         )
         if self._pointer == ffi.NULL:
             raise KernelError("out of memory")
@@ -595,10 +638,11 @@ class ForestBuilder:
                 application, -1 if it was dropped.
 
         Raises:
-            InputError: a node or an application does not fit the grammar.
+            InputError: a node or an application does not fit the grammar, or its vocabulary has no such word id.
         """
         app_of = np.empty(self._n_apps, np.int32)
         buffer = ffi.from_buffer("int32_t[]", app_of)
         code = lib.lscfg_forest_finish(self._pointer, grammar._pointer, buffer, self._error)
         check(code, self._error)
+        _check_ids("words", self._words, -1, len(grammar.vocab))
         return (None if code == lib.LSCFG_NO_PARSE else Forest(self._pointer)), app_of

@@ -281,9 +281,17 @@ def test_what_is_refused():
         for states in (0, 1, 2):
             assert grammar.parse_lattice(nothing, states, ParseOptions()) is None
     assert grammar.parse_lattice(one, 3, ParseOptions()) is None  # the last state cannot be reached
-    for word in (-7, -1, 10**9):  # words without an id are passed through, if they may
-        assert grammar.parse_lattice(np.array([[0, 1, word]]), 2, ParseOptions()) is not None
-        assert grammar.parse_lattice(np.array([[0, 1, word]]), 2, ParseOptions(pass_through=0)) is None
+    unknown = np.array([[0, 1, -1]])  # passed through, if it may
+    assert grammar.parse_lattice(unknown, 2, ParseOptions()) is not None
+    assert grammar.parse_lattice(unknown, 2, ParseOptions(pass_through=0)) is None
+    for word in (-7, -3, 2, 10**9):
+        with pytest.raises(InputError, match=f"arcs contain the word id {word}; ids are 0 to 1, or -1"):
+            grammar.parse_lattice(np.array([[0, 1, word]]), 2, ParseOptions())
+    with pytest.raises(InputError, match="arcs must be 32-bit integers"):
+        grammar.parse_lattice(np.array([[0, 2**32 + 1, 0]]), 2, ParseOptions())
+    for wrong in (np.array([[0, 1, 0.5]]), np.array([[0, 1, np.nan]])):
+        with pytest.raises(TypeError, match="arcs must be integers, not float64"):
+            grammar.parse_lattice(wrong, 2, ParseOptions())
     assert grammar.parse_lattice(np.array([[0, 1, EPSILON]]), 2, ParseOptions()) is None
 
 

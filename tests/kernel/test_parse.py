@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from forests import grammar_of, paths
 
+from lscfg._kernel import ffi, lib
 from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.ini import read_ini
-from lscfg.kernel import Grammar, GrammarLayer, ParseOptions, Vocab, X
+from lscfg.kernel import EPSILON, ForestBuilder, Grammar, GrammarLayer, ParseOptions, Vocab, X
 
 
 def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
@@ -171,8 +172,45 @@ def test_feature_without_a_name():
 
 def test_words_without_an_id_are_not_empty_arcs():
     g = grammar_of("[X] ||| a ||| b\n")
-    for unknown in (-1, -2, -(2**31)):
-        assert g.parse([0, unknown], ParseOptions(9, False, 0, X)) is None
+    for unknown in (-1, -2, -(2**31)):  # only -1 passes the checks
+        words = ffi.new("int32_t[]", [0, unknown])
+        assert g._parse(lib.lscfg_parse, ParseOptions(9, False, 0, X), words, 2) is None
+    assert g.parse([0, -1], ParseOptions(9, False, 0, X)) is None
+
+
+WRONG_WORDS = [
+    (np.zeros((2, 2), np.int32), ValueError, r"words of shape \(2, 2\), not \[n\]"),
+    (np.int32(0), ValueError, r"words of shape \(\), not \[n\]"),
+    ([0.5], TypeError, "words must be integers, not float64"),
+    ([float("nan")], TypeError, "words must be integers, not float64"),
+    ([True], TypeError, "words must be integers, not bool"),
+    (["a"], TypeError, "words must be integers, not <U1"),
+    ([None], TypeError, "words must be integers, not object"),
+    ([2**32], InputError, "words must be 32-bit integers, not 4294967296 to 4294967296"),
+    (np.array([2**64 - 1], np.uint64), InputError, "words must be 32-bit integers"),
+    ([0, -9], InputError, "words contain the word id -9; ids are 0 to"),
+    ([0, EPSILON], InputError, "words contain the word id -2; ids are 0 to"),
+    ([0, 3], InputError, "words contain the word id 3; ids are 0 to 1, or -1 for unknown words"),
+]
+
+
+@pytest.mark.parametrize(("words", "kind", "message"), WRONG_WORDS)
+def test_wrong_words_are_refused(words, kind, message):
+    g = grammar_of("[X] ||| a ||| b\n")
+    with pytest.raises(kind, match=message):
+        g.parse(words, ParseOptions())
+    with pytest.raises(kind, match=message):
+        builder = ForestBuilder(words)
+        builder.add_node(X, 0, 1)
+        builder.add_application(0)
+        builder.finish(g)
+
+
+def test_integers_of_any_type_are_words():
+    g = grammar_of("[X] ||| a ||| b\n")
+    for words in ([0], (0,), np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(3, np.int32)[::2][:1]):
+        assert g.parse(words, ParseOptions()) is not None
+    assert g.parse([], ParseOptions()) is None
 
 
 def test_forests_have_a_largest_size():
