@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.moses_bridge.config import Conventions, escape, has_escapes, write_moses, write_moses_ini
 from lscfg.moses_bridge.nbest import read_nbest
 from lscfg.moses_bridge.program import PROGRAM
+from lscfg.parallel.temporary import TemporaryFolder
 
 VARIABLE = "LSCFG_MOSES"
 """Environment variable with the path of the program that ``lscfg moses build`` makes."""
@@ -61,8 +60,8 @@ class MosesDecoder:
             raise InputError(f"the number of threads must be at least 1, got {threads}")
         self.threads = threads
         self._warned: set[str] = set()
-        self._folder = Path(tempfile.mkdtemp(prefix="lscfg-moses-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._temporary = TemporaryFolder("lscfg-moses-")
+        self._folder = self._temporary.path
         self._moses_ini = write_moses(self._folder, self._config, {}, ini)
         grammar = read_grammar(self._config)
         self.names: FeatureNames = FeatureNames.of(self._config, grammar=grammar)

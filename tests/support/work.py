@@ -5,8 +5,10 @@ import signal
 import sys
 import threading
 import time
+from multiprocessing.connection import Connection
 
 from lscfg.errors import InputError
+from lscfg.parallel.temporary import TemporaryFolder
 from lscfg.parallel.worker import keep
 
 
@@ -93,3 +95,13 @@ def disk_full_where_told(number):
 def disk_full(number):
     with open("/dev/full", "w") as file:
         file.write("no room")
+
+
+_kept: list[TemporaryFolder] = []
+
+
+def keep_folder(connection: Connection) -> None:
+    """Keeps a temporary folder with a file until the process ends, and sends its path."""
+    _kept.append(TemporaryFolder())
+    (_kept[-1].path / "file").write_text("x")
+    connection.send(str(_kept[-1].path))

@@ -3,6 +3,8 @@
 import copy
 import gc
 import logging
+import multiprocessing
+import os
 import pickle
 from importlib.util import find_spec
 
@@ -101,6 +103,26 @@ def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):
     loaded = lscfg.Pipeline.load(tmp_path / "b")
     assert loaded.translate(NEW) == fitted.translate(NEW) and loaded.languages == ("ja", "en")
     assert (loaded.tokeniser, loaded.pairs_, loaded.dev_bleu_) == ("none", fitted.pairs_, None)
+
+
+def test_a_process_of_multiprocessing_removes_its_copy(fitted):
+    """Such a process ends without calling the functions of ``atexit``."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_keep_copy, args=(pickle.dumps(fitted), theirs))
+    process.start()
+    theirs.close()
+    translation, *folders = ours.recv()
+    process.join(60)
+    assert process.exitcode == 0 and translation == fitted.translate(NEW[0])
+    assert [os.path.lexists(folder) for folder in folders] == [False, False]
+
+
+def _keep_copy(pickled, connection):
+    global _copy
+    _copy = pickle.loads(pickled)  # lives until the end of the process
+    fitted = _copy._fitted
+    connection.send((_copy.translate(NEW[0]), str(fitted.bundle.folder), str(fitted._memory.path)))
 
 
 def test_raw_text_is_prepared_and_restored(tmp_path, capfd):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +16,10 @@ from lscfg.decode.memory import JOURNAL
 from lscfg.errors import InputError
 from lscfg.io.folders import make_folder, replaced_folder
 from lscfg.io.read import file_hash
+from lscfg.parallel.temporary import TemporaryFolder
 
 BUNDLE = "bundle"
 """Folder of the bundle in a work folder."""
-
-
-class TemporaryFolder:
-    """A folder that is removed with this object.
-
-    Attributes:
-        path: the folder.
-    """
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="lscfg-"))
-        weakref.finalize(self, _remove, self.path, os.getpid())
-
-
-def _remove(folder: Path, process: int) -> None:
-    """Removes a temporary folder, unless this process is a fork of its owner."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Bundle:

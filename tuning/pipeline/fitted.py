@@ -14,6 +14,7 @@ from lscfg.decode.memory import JOURNAL, Memory
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.parallel.engine import Serial
+from lscfg.parallel.temporary import TemporaryFolder
 from lscfg.prepare.record import Record
 from lscfg.prepare.sides import Side
 from lscfg.serve.filled import translated_document
@@ -22,7 +23,7 @@ from lscfg.serve.translator import TranslationOptions, Translator
 from lscfg.settings import LARGEST
 from lscfg.tuning.evaluate import corpus_score, restored_bleu, restored_tokens
 from lscfg.tuning.pipeline.arguments import UNCHANGED
-from lscfg.tuning.pipeline.files import Bundle, TemporaryFolder, kept_journal
+from lscfg.tuning.pipeline.files import Bundle, kept_journal
 from lscfg.turns import in_turn
 
 _RAW = TranslationOptions(raw=True, max_words=LARGEST)
