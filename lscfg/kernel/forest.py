@@ -276,16 +276,12 @@ class Grammar:
         return np.array(rows), np.array(indices), np.array(values)
 
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
-        """Returns the forest of a sentence of word ids, None if the sentence has no derivation.
-
-        Args:
-            words: int [n], ids of the vocabulary; -1 for unknown words.
+        """Returns the forest of a sentence of word ids, int [n], None if the sentence has no derivation.
 
         Raises:
-            InputError: a number is not such an id.
+            InputError: a number is neither an id of the vocabulary nor -1, an unknown word.
             TooLargeError: the forest has more than ``options.most`` applications.
-            TypeError: the words are not integers.
-            ValueError: the words have another shape.
+            TypeError, ValueError: the words are not integers, or have another shape.
         """
         words = _word_ids(words, len(self.vocab))
         buffer = ffi.from_buffer("int32_t[]", words)
@@ -301,14 +297,9 @@ class Grammar:
         Raises:
             InputError: an arc does not lead to a later state, or a word has no such id.
             TooLargeError: the forest has more than ``options.most`` applications.
-            TypeError: the arcs are not integers.
-            ValueError: the arcs have another shape.
+            TypeError, ValueError: the arcs are not integers, or have another shape.
         """
-        arcs = np.asarray(arcs)
-        if arcs.ndim != 2 or arcs.shape[1] != 3:
-            raise ValueError(f"arcs of shape {arcs.shape}, not [n, 3]")
-        arcs = _int32("arcs", arcs)
-        _check_ids("arcs", arcs[:, 2], EPSILON, len(self.vocab))
+        arcs = _arcs(arcs, len(self.vocab))
         buffer = ffi.cast("lscfg_arc *", ffi.from_buffer("int32_t[]", arcs))
         return self._parse(lib.lscfg_parse_lattice, options, buffer, len(arcs), states)
 
@@ -361,6 +352,16 @@ def _word_ids(words: np.ndarray, size: int) -> np.ndarray:
     words = _int32("words", words)
     _check_ids("words", words, -1, size)
     return words
+
+
+def _arcs(arcs: np.ndarray, size: int) -> np.ndarray:
+    """The arcs of a lattice, int32 [n, 3]; see ``Grammar.parse_lattice``."""
+    arcs = np.asarray(arcs)
+    if arcs.ndim != 2 or arcs.shape[1] != 3:
+        raise ValueError(f"arcs of shape {arcs.shape}, not [n, 3]")
+    arcs = _int32("arcs", arcs)
+    _check_ids("arcs", arcs[:, 2], EPSILON, size)
+    return arcs
 
 
 def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
