@@ -83,6 +83,7 @@ class Processes(Engine):
         """See ``Engine``.
 
         Raises:
+            InputError: this process is daemonic, so that it cannot start processes.
             TypeError: the function is not one of a module.
             RuntimeError: another call is under way.
         """
@@ -107,6 +108,11 @@ class Processes(Engine):
             self._busy = False
 
     def _start(self) -> None:
+        if multiprocessing.current_process().daemon:  # multiprocessing would fail with an assertion
+            raise InputError(
+                "a daemonic process, such as a worker of multiprocessing.Pool, cannot start other processes; use "
+                "concurrent.futures.ProcessPoolExecutor"
+            )
         forked = self._context.get_start_method() == "fork"
         if not forked:
             resource_tracker.ensure_running()  # if the first worker started it, interruptions would reach it

@@ -4,12 +4,14 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import re
 import select
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import active_children
 
 import pytest
@@ -23,6 +25,7 @@ from work import (
     made_once,
     reciprocal,
     square,
+    squares_of_workers,
     two_parts,
     variable,
     who,
@@ -440,3 +443,12 @@ def test_workers_start_under_a_foreign_start_method(monkeypatch):
         assert multiprocessing.get_start_method() == "foreign"
     finally:
         multiprocessing.set_start_method(before, force=True)
+
+
+def test_a_daemonic_process_is_told_the_cure():
+    """Workers of ``multiprocessing.Pool`` are daemonic; those of concurrent.futures are not."""
+    cure = "a daemonic process, such as a worker of multiprocessing.Pool, cannot start other processes; use concurrent."
+    with multiprocessing.get_context("fork").Pool(1) as pool, pytest.raises(InputError, match=re.escape(cure)):
+        pool.apply(squares_of_workers, (3,))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as executor:
+        assert executor.submit(squares_of_workers, 3).result(60) == [0, 1, 4]

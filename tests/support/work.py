@@ -8,6 +8,7 @@ import time
 from multiprocessing.connection import Connection
 
 from lscfg.errors import InputError
+from lscfg.parallel.processes import Processes
 from lscfg.parallel.temporary import TemporaryFolder
 from lscfg.parallel.worker import keep
 
@@ -105,3 +106,9 @@ def keep_folder(connection: Connection) -> None:
     _kept.append(TemporaryFolder())
     (_kept[-1].path / "file").write_text("x")
     connection.send(str(_kept[-1].path))
+
+
+def squares_of_workers(number: int) -> list[int]:
+    """The first squares, by an engine of this process."""
+    with Processes(2) as engine:
+        return [*engine.map(square, range(number))]
