@@ -59,7 +59,7 @@ class ContextInputs:
         return ContextData(self.models, tokens, source, more, self.left_out, every)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ContextData:
     """The data that ``ContextInputs`` read."""
 

@@ -67,7 +67,7 @@ class Cut:
 NO_CUT = Cut()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """One sentence; without a parse, forest, inference and features are None."""
 

@@ -39,7 +39,7 @@ class AppliedRule:
     """Positions of the words of both sides."""
     children: tuple[int, ...]
     """Rules of the nonterminals in source order, by number in the derivation."""
-    features: Mapping[str, float]
+    features: Mapping[str, float] = field(hash=False)
     """Features by name, without those that are 0."""
     links: tuple[tuple[int, int], ...] = ()
     """Positions of linked words: a word of the sentence and a word of the translation."""
@@ -75,7 +75,7 @@ class WordDetails:
     """Share of the derivations that translate these source words by this word, by the model's scores, from 0 to 1."""
     alternatives: tuple[Alternative, ...]
     """Other translations, the most probable first."""
-    evidence: Mapping[str, float] = field(default_factory=dict)
+    evidence: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Figures for the word's confidence; empty for words that the search did not choose from rules of the grammar."""
     confidence: float | None = None
     """Calibrated probability that the word stands in a person's translation, if the system has ``confidence.json``."""
@@ -86,7 +86,7 @@ class Translated:
     """A sentence with its k-best list and optionally the derivations, which a sentence without a parse lacks."""
 
     sentence: str
-    hypotheses: list[Hypothesis]
+    hypotheses: list[Hypothesis] = field(hash=False)
     derivations: tuple[Derivation, ...] = ()
     unparsed: str = ""
     """Reason why the sentence has no parse and its words are passed through; else empty."""

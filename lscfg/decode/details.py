@@ -28,7 +28,7 @@ ALTERNATIVES = 8
 """Maximum number of alternatives of a word."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Searched:
     """A searched sentence."""
 

@@ -53,7 +53,7 @@ class Glossary:
     path: str
     entries: tuple[WrittenTerm, ...]
     subwords: bool = False
-    typed: Mapping[str, str] = field(default_factory=dict)
+    typed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def index(self) -> TermIndex:
         """The terms for a decoder."""

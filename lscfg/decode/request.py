@@ -39,7 +39,7 @@ ProviderSource = Callable[[Grammar], FeatureProvider]
 """Makes the features for a finished grammar. Processes need a picklable one, such as a module's function."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Translations:
     """The k-best list of one sentence as arrays, best first."""
 
@@ -63,7 +63,7 @@ class Translations:
     """Names of further columns of ``features``: features of this sentence that the decoder does not name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SentenceGraph:
     """The best part of the hypergraph of one sentence's search, with the features of its edges."""
 

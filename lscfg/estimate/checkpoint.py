@@ -22,7 +22,7 @@ LOGLINEAR = "loglinear"
 """Name of the array of log-linear weights, which no other array bounds."""
 
 
-@dataclass
+@dataclass(eq=False)
 class EMState:
     """The state of EM after an iteration."""
 
@@ -35,7 +35,7 @@ class EMState:
     """Of starts by splitting and merging: numbers of states and their scores."""
 
 
-@dataclass
+@dataclass(eq=False)
 class BestModel:
     """The best model so far."""
 
@@ -52,7 +52,7 @@ class Checkpoints:
     folder: Path
     made_from: str
     """Hash of settings and derivations."""
-    shapes: Mapping[str, str]
+    shapes: Mapping[str, str] = field(hash=False)
     """Shape of each array."""
     restarts: int
     held_out: bool

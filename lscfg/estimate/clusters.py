@@ -137,7 +137,7 @@ def _clusters(
     return np.concatenate([nearest(points[block], centres)[0] for block in parts])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnitEmbedding:
     """Each node as two unit vectors, for its inside and its outside; zero for unknown ones.
 

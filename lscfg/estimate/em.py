@@ -134,7 +134,7 @@ class EMSettings(Iterations):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tying:
     """Assignment of rules to shared tensors.
 
@@ -485,7 +485,7 @@ def root_distributions(counts: np.ndarray, categories: int) -> np.ndarray:
     return np.ascontiguousarray(found.reshape(-1, categories, m).swapaxes(0, 1)).reshape(-1, m)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Prior:
     """One token of a rule of some categories, spread evenly over the states of these categories.
 

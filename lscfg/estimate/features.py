@@ -69,7 +69,7 @@ class FeatureSources:
                 raise InputError("the feature template 'real' needs a file of rule values")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureMatrix:
     """A feature matrix and the templates of its columns.
 

@@ -73,7 +73,7 @@ class FeatureDesign:
         return 1 / np.where(own, self.rule_variance, self.variance)[:, None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleFactor:
     """The factor theta for given features, and its penalised expected log-likelihood.
 

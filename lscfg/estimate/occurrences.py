@@ -26,7 +26,7 @@ from lscfg.extract.yields import expand_ranges
 # given the node. EM with one state gives the edge probabilities.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Incidence:
     """Incidence of nodes and rules: the rules that rewrite the nodes, or the rules above them.
 
@@ -51,7 +51,7 @@ class Incidence:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Occurrences:
     """The rule tokens of trees or forests and the nodes between them.
 

@@ -21,7 +21,7 @@ EXACT = 1e-9
 """Expected counts this close to a whole number are rounded to it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pieces:
     """The trees or forests of a corpus, cut at rules of more than two nonterminals.
 

@@ -19,7 +19,7 @@ LONG = 5
 """Sides of this number of words and of more form one class."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleIndicators:
     """Features of rules.
 

@@ -78,7 +78,7 @@ class SpectralSettings(Declared):
         return FeatureSources(self.src_classes, self.tgt_classes, self.rule_values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Embedding:
     """Every node in the latent space; nodes of forests by means over all derivations that contain them.
 
@@ -136,7 +136,7 @@ def embed(
     return Embedding(y, z, spaces[largest].sigma, columns, spaces[largest].curve, ranks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Space:
     """The latent space of the nodes of one category; see ``Embedding``."""
 

@@ -63,7 +63,7 @@ SHOWN_TREES = 3
 """Trees that a notebook shows."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Derivations:
     """The s-trees of a corpus, one for each sentence pair and alignment, and their rules.
 

@@ -13,7 +13,7 @@ DIGITS = 9
 """Decimals of counts that are sums of weights, so that ten tenths make 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Examples:
     """All nodes of the trees, and the role of their rules in estimation.
 

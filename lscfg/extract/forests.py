@@ -25,7 +25,7 @@ LAYOUT = {
 """The arrays of forests in a derivation file (docs/reference/formats.md)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forests:
     """The forests of all pairs, one for each alignment; dropped pairs have none.
 

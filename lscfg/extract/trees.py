@@ -24,7 +24,7 @@ _NONTERMINAL = re.compile(r"\[([^\s\[\],|]+),([1-9][0-9]{0,5})\]")
 _CATEGORY = re.compile(r"\[([^\s\[\],|]+)\]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TextTrees:
     """Trees of a text file, with the fields of ``Derivations``."""
 

@@ -10,7 +10,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Yields:
     """Sentences as word ids, and the span of each node in them.
 

@@ -24,7 +24,7 @@ LONGEST = 1 << 20
 """Maximum number of words of a sentence with a forest; the end of a span determines the memory for a forest."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StoredForest:
     """One forest of a file."""
 

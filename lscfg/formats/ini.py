@@ -33,7 +33,7 @@ class LatentFeature:
         InputError: from ``line``, for a path with a blank.
     """
 
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(hash=False)
     """The pairs as written, including ``model``."""
     library: str | None = None
     """cdec's shared library, None in the form without one."""

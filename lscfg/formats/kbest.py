@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import overload
 
@@ -20,7 +20,7 @@ class Hypothesis:
     """One derivation of a decoder: its translation (words separated by a blank), features and model score."""
 
     text: str
-    features: Mapping[str, float]
+    features: Mapping[str, float] = field(hash=False)
     score: float
 
 

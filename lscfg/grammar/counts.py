@@ -29,7 +29,7 @@ GLUE_FEATURES = ("Glue", "Inverse")
 glue rule of a Hiero grammar. Inverse: 1 if the two nonterminals of a rule change places."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleCounts:
     """The rules of a corpus, their counts, and the linked words.
 

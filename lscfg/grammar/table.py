@@ -45,7 +45,7 @@ MAX_CATEGORIES = 1024
 """Maximum number of categories of a table, as in the kernel."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleTable:
     """Rules of the category [X] alone, or of several categories.
 

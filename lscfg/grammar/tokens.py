@@ -11,7 +11,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleTokens:
     """Rule tokens of a corpus.
 

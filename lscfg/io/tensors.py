@@ -54,7 +54,7 @@ half of the time of SHA-256.
 DOUBLE = np.dtype(np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """An array that is made block by block while it is written, so that memory never holds the whole array."""
 

@@ -145,7 +145,7 @@ class TreeSet:
         return [0, *ends.tolist(), len(self)]
 
 
-@dataclass
+@dataclass(eq=False)
 class Weights:
     """Parameters of rows, as counts and their normalisers."""
 
@@ -408,7 +408,7 @@ class Expectation:
         return em, [*owners, edges, heads]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shrinkage:
     """Shrinkage of expected counts."""
 

@@ -200,7 +200,7 @@ class FeatureOptions(Declared):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inference:
     """Marginals of one forest."""
 

@@ -64,7 +64,7 @@ class KBest:
         return [words[begin:end] for begin, end in pairwise(self.word_offsets.tolist())]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hypergraph:
     """The best part of a search's hypergraph: items in topological order, the goal last."""
 

@@ -13,7 +13,7 @@ from lscfg._kernel import ffi, lib
 from lscfg.kernel.forest import Forest, Grammar
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Strings:
     """Concatenated byte strings."""
 
@@ -103,7 +103,7 @@ def _quoted(grammar: Grammar, target: int) -> Strings:
     return Strings(text.tobytes(), begin)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shown:
     """Contents of a forest's applications in JSON."""
 

@@ -27,7 +27,7 @@ _REFUSED = re.compile("[" + "".join(character for character in refused_character
 SPECIALS = ("<unk>", "<s>", "</s>")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """All n-grams of one order, in suffix order; every array has shape (n,)."""
 

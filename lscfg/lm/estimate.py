@@ -41,7 +41,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderTable:
     """The n-grams of one order after pruning, in suffix order (see ``lscfg.lm.counts``); arrays have shape (n,)."""
 
@@ -55,7 +55,7 @@ class OrderTable:
     """log10 backoff weight of the n-gram as a context; None at the highest order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NgramModel:
     """An estimated model.
 

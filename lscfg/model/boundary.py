@@ -21,7 +21,7 @@ LAYOUT = {
 """The arrays in a file, without ``boundary.`` (docs/reference/formats.md)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BoundaryModel:
     """Weights of source spans by the words at their ends and by the words before and after them.
 

@@ -22,7 +22,7 @@ LAYOUT = {
 """Arrays of a context model, apart from its rules, without ``context.`` (docs/reference/formats.md)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ContextModel:
     """Weights of target sides given the context of a rule application (``lscfg.context.loglinear``).
 

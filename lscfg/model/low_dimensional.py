@@ -38,7 +38,7 @@ def end_of_items(window: int, words: int) -> int:
     return first_length_item(window, words) + 2 * CONTEXT_LENGTHS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LowDimensionalModel:
     """A low-dimensional context model (plugin/inference/scores.h).
 

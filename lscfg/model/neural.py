@@ -40,7 +40,7 @@ MOST_WEIGHT = np.float32(1e15)
 """Largest absolute value of a parameter, as in the kernel: sums of products are finite in single precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeuralModel:
     """A network of one hidden layer that scores target words (Devlin et al. 2014).
 

@@ -26,7 +26,7 @@ LAYOUT = {
 """The arrays in a file, without ``orientation.``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrientationModel:
     """Log-linear probabilities of the orientations of a source span (Galley & Manning 2008).
 

@@ -52,7 +52,7 @@ ONE_BY_CATEGORY = {
 """Layouts of these arrays in a model of several categories."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OneState:
     """The parameters of a model's rules with one state, for comparison with its features.
 
@@ -66,7 +66,7 @@ class OneState:
     root: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """C^r of every rule, C^S of the root, and the tensor of the OOV rule.
 
@@ -216,7 +216,7 @@ class Parameters:
             raise InputError(f"not a whole model ({error}); make it again", path) from error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """Parameters whose tensors are computed on demand, the result of estimators with many states.
 

@@ -15,7 +15,7 @@ BLOCK = 1 << 22
 """Bytes of tensors that are unpacked at a time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SharedTensors:
     """The tensors of the rules of one arity, an array [rules, m, ...] that is unpacked row by row on demand.
 

@@ -36,7 +36,7 @@ BLOCK = 256
 """Tensors that are converted at a time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparseTensors:
     """Tensors of one arity in the form of a file.
 
