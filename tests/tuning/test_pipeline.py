@@ -183,6 +183,10 @@ def test_details_are_those_of_the_service(fitted):
     words = one["details"]["words"]
     assert " ".join(word["text"] for word in words) == one["words"] and all(0 <= w["posterior"] <= 1 for w in words)
     assert one["memory"] == {"id": None, "similar": []}
+    documented = {"translation", "score", "unknown", "terms", "confidence", "details"}
+    for glossary in (None, {SOURCE[0].split()[0]: "zork"}):
+        assert [documented - {*found} for found in fitted.translate(SOURCE[:2], glossary, details=True)] == [set()] * 2
+    assert one["terms"] == []
 
 
 def test_corrections_are_used_and_travel(fitted, tmp_path):

@@ -72,10 +72,11 @@ class FittedTranslator:
 
     @in_turn
     def translate(self, lines: Sequence[str], terms: Sequence[Term], details: bool) -> list[dict[str, Any]]:
-        """The answers to lines as the HTTP service gives them, see docs/guides/serving.md, and their confidence.
+        """The answers to lines as the HTTP service gives them, see docs/guides/serving.md.
 
         Args:
             terms: in raw text.
+            details: add the details, and the keys that only some answers of the service contain.
 
         Raises:
             InputError: a line cannot be translated.
@@ -86,7 +87,9 @@ class FittedTranslator:
                 answer = translator(line, replace(_RAW, terms=tuple(terms), details=details)).answer
             except BadSentenceError as error:
                 raise InputError(f"lines[{number}] {error}") from error
-            answers.append(answer | {"confidence": answer["details"].get("confidence")} if details else answer)
+            if details:
+                answer |= {"terms": answer.get("terms", []), "confidence": answer["details"].get("confidence")}
+            answers.append(answer)
         return answers
 
     @in_turn
