@@ -195,7 +195,12 @@ def test_corrections_are_used_and_travel(fitted, tmp_path):
     number = made.correct(NEW[0], "something else .")
     assert made.translate(NEW[0]) == "something else ." and fitted.translate(NEW[0]) == plain
     made.save(tmp_path / "b")
-    copies = [copy.deepcopy(made), pickle.loads(pickle.dumps(made)), lscfg.Pipeline.load(tmp_path / "b")]
+    copies = [
+        copy.copy(made),
+        copy.deepcopy(made),
+        pickle.loads(pickle.dumps(made)),
+        lscfg.Pipeline.load(tmp_path / "b"),
+    ]
     for one in copies:
         assert one.translate(NEW[0]) == "something else ."
         one.undo(number)
@@ -214,6 +219,16 @@ def test_corrections_are_used_and_travel(fitted, tmp_path):
     journal.write_text("x\n")
     with pytest.raises(InputError, match=f"{journal}:1: damaged"):
         lscfg.Pipeline.load(tmp_path / "b")
+
+
+def test_a_shallow_copy_shares_arguments_only(fitted):
+    lines = iter(["a"])  # cannot be copied
+    made = copy.copy(copy.copy(fitted).set_params(source=lines))
+    assert made.source is lines and fitted.source is SOURCE and made.weights_ == fitted.weights_
+    plain = fitted.translate(NEW[0])
+    made.correct(NEW[0], "something else .")
+    assert (made.translate(NEW[0]), fitted.translate(NEW[0])) == ("something else .", plain)
+    assert not hasattr(copy.copy(lscfg.Pipeline()), "_fitted")
 
 
 def test_a_fit_begins_without_corrections(fitted):

@@ -6,12 +6,13 @@ The work is that of ``lscfg run``: the same stages prepare, align, extract, esti
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self, TypeVar, overload
 
 from lscfg import log
 from lscfg.api.arguments import check_number, check_path, check_text
@@ -202,6 +203,9 @@ class Pipeline:
 
     # ---- files ----
 
+    def __copy__(self) -> Self:
+        return _copied(self)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the translator as a bundle, for ``lscfg serve``, ``lscfg decode -c PATH/cdec.ini`` and ``load``.
 
@@ -272,7 +276,18 @@ class Pipeline:
         return f"Pipeline({', '.join(shown)})"
 
 
+PipelineT = TypeVar("PipelineT", bound=Pipeline)
+
 _ARGUMENTS = {name: one for name, one in inspect.signature(Pipeline.__init__).parameters.items() if name != "self"}
+
+
+def _copied(one: PipelineT) -> PipelineT:
+    """A copy with the same arguments, but separate files and corrections."""
+    made = object.__new__(type(one))
+    made.__dict__.update(one.__dict__)
+    if one.__sklearn_is_fitted__():
+        made._fitted = copy.deepcopy(one._fitted)
+    return made
 
 
 def _sizes(given: dict[str, Any]) -> dict[str, str]:
