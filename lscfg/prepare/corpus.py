@@ -402,11 +402,10 @@ def _set_off(
     if count and len(first) <= count:
         sizes = ", ".join(f"{name} = {size}" for name, size in wanted.items())
         limited = " within max_length and max_ratio" if any(faults) else ""
-        raise InputError(
-            f"{len(first)} different pairs{limited} are too few for {sizes} and a training text; lower"
-            f" {' and '.join(wanted)} ([prepare], or {' and '.join(f'--{name}' for name in wanted)})",
-            path,
-        )
+        options = " and ".join(f"--{name}" for name in wanted)
+        cure = f"lower {' and '.join(wanted)} ([prepare], or {options})" if len(first) > len(wanted) else "add pairs"
+        found = f"{counted(len(first), 'different pair')}{limited} {'is' if len(first) == 1 else 'are'}"
+        raise InputError(f"{found} too few for {sizes} and a training text; {cure}", path)
     if len(sure) > count:
         first = sure
     elif wanted:

@@ -16,6 +16,7 @@ from lscfg.bundle.system import open_system
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.tuning.evaluate import corpus_score
+from lscfg.tuning.pipeline.training import _naming_arguments
 
 pytestmark = pytest.mark.skipif(find_spec("thot") is None, reason="no sil-thot")
 
@@ -286,6 +287,52 @@ def test_wrong_arguments_are_named_by_fit(arguments, message):
     made = lscfg.Pipeline(**{"source": SOURCE, "target": TARGET} | SMALL | arguments)
     with pytest.raises((InputError, TypeError), match=message):
         made.fit()
+
+
+WORDS = [f"w{k}" for k in range(60)], [f"v{k}" for k in range(60)]
+
+
+def test_a_list_of_words_is_enough(caplog):
+    """The language model takes the order that the longest sentence allows."""
+    caplog.set_level(logging.INFO, "lscfg")
+    made = lscfg.Pipeline(*WORDS, ("de", "en"), states=0, iterations=1).fit()
+    assert "language model: order 3 instead of 4, because the longest sentence has 3 words with <s>" in caplog.text
+    translated = made.translate([*WORDS[0]])
+    assert sum(word == wanted for word, wanted in zip(translated, WORDS[1], strict=True)) == made.pairs_["train"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "arguments", "message"),
+    [
+        (WORDS, {"dev": 59, "states": 2}, "only 1 different nodes for 2 hidden states; use more text or fewer states"),
+        (WORDS, {"dev": 60}, "source: 60 different pairs are too few for dev = 60 and a training text; lower dev"),
+        (
+            (["a"] * 60, ["b"] * 60),
+            {},
+            "source: 1 different pair is too few for dev = 9 and a training text; add pairs",
+        ),
+    ],
+)
+def test_errors_name_arguments_and_possible_cures(texts, arguments, message):
+    made = lscfg.Pipeline(*texts, ("de", "en"), **{"states": 0, "iterations": 1} | arguments)
+    with pytest.raises(InputError) as raised:
+        made.fit()
+    assert str(raised.value) == message
+
+
+def test_errors_name_arguments_instead_of_prepared_texts(tmp_path):
+    def renamed(message, path):
+        with pytest.raises(InputError) as raised, _naming_arguments(tmp_path, {"source": "de", "target": "en"}):
+            raise InputError(message, path)
+        return str(raised.value)
+
+    assert renamed("is bad", tmp_path / "target.txt") == "target: is bad"
+    assert renamed("is bad", tmp_path / "cache" / "prepare-0a1b" / "train.en") == "target: is bad"
+    assert renamed("is bad", tmp_path / "cache" / "prepare-0a1b" / "dev.de") == "source: is bad"
+    for other in ("cache/lm-0a1b/lm.arpa", "cache/prepare-0a1b/train.en.gz", "cache/prepare-0a1b/train.eng"):
+        assert renamed("is bad", tmp_path / other) == f"{tmp_path / other}: is bad"
+    assert renamed("too large; use a smaller model", None) == "too large; use a smaller model"
+    assert renamed("so the context has nothing to choose", None).endswith("; use more text or states=0")
 
 
 def test_wrong_calls_are_refused(fitted, tmp_path):

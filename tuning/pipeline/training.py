@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +73,9 @@ def train_bundle(
     Raises:
         InputError: the text is too small or faulty; messages name the arguments.
     """
-    with _work_folder(work) as folder, _naming_arguments(folder, [*texts]):
+    prepare = settings.prepare
+    sides = dict(zip(texts, (prepare.source_language, prepare.target_language), strict=True))
+    with _work_folder(work) as folder, _naming_arguments(folder, sides):
         files = [folder / f"{name}.txt" for name in texts]
         for path, lines in zip(files, texts.values(), strict=True):
             write_lines(path, lines)
@@ -142,14 +145,30 @@ def _work_folder(path: str | None) -> Iterator[Path]:
 
 
 @contextmanager
-def _naming_arguments(folder: Path, names: Sequence[str]) -> Iterator[None]:
-    """Makes errors in the texts name the arguments instead of temporary files."""
+def _naming_arguments(folder: Path, sides: Mapping[str, str]) -> Iterator[None]:
+    """Makes errors in the texts name the arguments instead of files of the work folder and options of commands.
+
+    Args:
+        sides: language of each text, by the name of the argument.
+    """
     try:
         yield
     except InputError as error:
         message = str(error)
-        for name in names:
+        for found, cure in _CURES.items():
+            message = re.sub(found, cure, message)
+        for name, language in sides.items():
             message = message.replace(str(folder / f"{name}.txt"), name)
+            prepared = rf"{re.escape(str(folder / 'cache'))}/[^/\s]+/\w+\.{re.escape(language)}(?![\w.])"
+            message = re.sub(prepared, name, message)
         if message == str(error):
             raise
         raise InputError(message) from error
+
+
+_CURES = {
+    r" \(\[prepare\], or --[^)]*\)": "",
+    r"a smaller m$": "fewer states",
+    r"so the context has nothing to choose$": r"\g<0>; use more text or states=0",
+}
+"""Ends of messages that name settings of files and options of commands, and those that a pipeline shows instead."""

@@ -263,8 +263,23 @@ def language_model(folder: Path, settings: LanguageModelSettings, inputs: Langua
     if inputs.monolingual:
         text = folder / TEXT
         write_lines(text, (line for path in (inputs.text, *inputs.monolingual) for line in stream_lines(path)))
-    build_lm(text, folder / LM, settings.order, (), fallback, settings.estimator)
-    log.info(f"language model of order {settings.order} estimated by {settings.estimator}")
+    order = _possible_order(settings, text)
+    build_lm(text, folder / LM, order, (), fallback, settings.estimator)
+    log.info(f"language model of order {order} estimated by {settings.estimator}")
+
+
+def _possible_order(settings: LanguageModelSettings, text: Path) -> int:
+    """The order of the settings; with default discounts for small text, at most the length of the longest sentence."""
+    if not settings.discount_fallback:
+        return settings.order
+    longest = 2 + max((sum(map(bool, line.split(" "))) for line in stream_lines(text)), default=0)
+    if longest >= settings.order:
+        return settings.order
+    log.info(
+        f"language model: order {longest} instead of {settings.order}, because the longest sentence has {longest} "
+        "words with <s> and </s>"
+    )
+    return longest
 
 
 def language_model_stage(experiment: Experiment, texts: Texts) -> Stage:
