@@ -46,6 +46,7 @@ class LatentEstimator:
     """
 
     kind: ClassVar[str]
+    _model: Parameters | Estimate  # after fit
 
     def __init__(self, *, threads: int = 1, **settings: Any):
         self.threads = int(check_number(threads, "threads", 1))
@@ -133,7 +134,7 @@ class LatentEstimator:
             )
         data = None if context is None else _context(trees, context)
         model = ESTIMATORS[self.kind].estimate(trees, self._settings, self.threads)
-        self._model: Parameters | Estimate = data.add(model, self.threads) if data else model
+        self._model = data.add(model, self.threads) if data else model
         return self
 
     def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:

@@ -8,7 +8,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 
 LAST = -100
-"""Priority at the end of a process: after the end of its own processes, which may use the folders."""
+"""Priority at the end of a process: after the end of its children, which may use the folders."""
 
 
 class TemporaryFolder:
