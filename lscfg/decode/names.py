@@ -38,7 +38,7 @@ class FeatureNames(NamedTuple):
         models = [model.name for model in config.models]
         found = read_grammar(config, needed=False, on_demand=True) if grammar is None else grammar
         columns = FeatureColumns(config, found, models, provided)
-        live = [*dict.fromkeys((*columns.live, *segment_features(sentences, config)))]
+        live = tuple(dict.fromkeys((*columns.live, *segment_features(sentences, config))))
         return cls(columns.names, live, config.feature_heads + further_names(sentences))
 
     def check(self, weights: Mapping[str, float], path: object) -> None:
