@@ -51,6 +51,8 @@ class LatentEstimator:
     def __init__(self, *, threads: int = 1, **settings: Any):
         self.threads = int(check_number(threads, "threads", 1))
         self._settings = settings_from(ESTIMATORS[self.kind].Settings, settings, type(self).__name__)
+        for name in _names(self._settings):  # set by a subclass before; __getattr__ finds the current value
+            self.__dict__.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         settings = self.__dict__.get("_settings")  # an object that is being unpickled has none yet
@@ -101,8 +103,15 @@ class LatentEstimator:
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         if self.__sklearn_is_fitted__():
-            state["_model"] = self.parameters_  # the tensors of an ``Estimate`` are made by functions
+            found = self._model  # the tensors of an ``Estimate`` are made by functions
+            state["_model"] = found.parameters() if isinstance(found, Estimate) else found
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if "parameters_" in state:  # of an earlier version
+            state["_model"] = state.pop("parameters_")
+        self.__dict__.update(state)
 
     def fit(
         self,

@@ -12,7 +12,7 @@ from typing import Any
 from lscfg.api.arguments import check_number, check_path, check_text
 from lscfg.api.opened import OpenedFiles, absolute, files_of_config, reopened
 from lscfg.api.records import Records
-from lscfg.corpus.parallel import check_sentences
+from lscfg.corpus.parallel import check_plain_sentences
 from lscfg.study.explain import SEEN, Explainer, Explanation
 from lscfg.study.show import explanations_html, explanations_text
 from lscfg.turns import in_turn
@@ -128,7 +128,7 @@ class LatentModel:
             TypeError: an argument has another type.
         """
         check_text(sentence, "sentence")
-        check_sentences([sentence], "sentence", allow_empty=True)
+        check_plain_sentences([sentence], "sentence")
         check_number(top, "top", 1)
         check_number(least, "least", 0, 1, whole=False)
         return SentenceAnalysis(self._explainer(sentence, top, least))

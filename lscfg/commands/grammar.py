@@ -11,7 +11,7 @@ from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.commands.grammars import biparsed, fragments, hiero, sampled
 from lscfg.commands.grammars.extraction import Extraction
-from lscfg.corpus.parallel import check_sentences
+from lscfg.corpus.parallel import check_plain_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.extract.on_demand import MOST_PLACES
@@ -197,7 +197,7 @@ def _inputs(args: argparse.Namespace) -> RuleInputs:
     sentences = None
     if args.filter:
         sentences = read_lines(args.filter)
-        check_sentences(sentences, args.filter, allow_empty=True)
+        check_plain_sentences(sentences, args.filter)
     if "text" not in EXTRACTORS[args.extractor].NEEDS:
         return RuleInputs(derivations=Path(args.files[0]), wanted=sentences)
     source, target, *alignments = map(Path, args.files)

@@ -11,18 +11,21 @@ from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_lines, stream_lines
 from lscfg.kernel import words_fault
 
-_OF_CDEC = re.compile(r"\s*(?:(\(\(\(['\"])|<(seg|(?:src|ref|tst)set|mteval|doc)\b[^>]*>)", re.IGNORECASE)
+_OF_CDEC = re.compile(r"\s*(?:(\(\(\(['\"])|<seg\b[^>]*>)", re.IGNORECASE)
+_SGML = re.compile(r"\s*<((?:src|ref|tst)set|mteval|doc)\b[^>]*>\s*", re.IGNORECASE)
+_SEGMENT = re.compile(r"\s*<seg\b[^>]*>.*</seg>\s*", re.IGNORECASE)
+_LIST = re.compile(r"\d+ \|\|\| ")
 
 
 def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
     """Refuses what cannot appear in a grammar; see ``check_sentences``.
 
     Raises:
-        InputError: the line is empty without ``allow_empty``, or ``plain_fault`` or ``words_fault`` finds a fault.
+        InputError: the line is empty without ``allow_empty``, or ``words_fault`` finds a fault in it.
     """
     if not allow_empty and not line.strip(" "):
         raise InputError("empty line; remove this pair from both sides, as lscfg prepare does", path, number)
-    if fault := plain_fault(line) or words_fault(line):
+    if fault := words_fault(line):
         raise InputError(fault, path, number)
 
 
@@ -40,30 +43,44 @@ def check_plain(lines: Iterable[str], path: str | os.PathLike[str], cure: str = 
         InputError: the first of them.
     """
     for number, line in enumerate(lines, 1):
-        if fault := plain_fault(line, cure):
+        if fault := plain_fault(line, cure) or sgml_fault(line):
             raise InputError(fault, path, number)
 
 
+def sgml_fault(line: str) -> str | None:
+    """Describes the fault of a line of a file that is a tag of an SGML set; None for another line."""
+    found = _SGML.fullmatch(line)
+    return found and f"<{found[1]}> of an SGML set, not words; keep the words of its segments, one sentence a line"
+
+
 def plain_fault(line: str, cure: str = READERS) -> str | None:
-    """Describes the fault of a line that must consist of words but is other input; None if the line is good."""
+    """Describes the fault of a line that must consist of words but is other cdec input; None if the line is good."""
     if not (found := _OF_CDEC.match(line)):
         return None
-    if found[1] or found[2].lower() == "seg":
-        return f"a {'lattice' if found[1] else 'segment'} of cdec's, not words; {cure}"
-    return f"<{found[2]}> of an SGML set, not words; keep the words of its segments, one sentence a line"
+    kind = "lattice" if found[1] else "segment"
+    return f"a {kind} of cdec's, not words; {cure}"
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
     """Refuses lines that a grammar cannot contain.
 
-    These are empty lines, control characters, spaces other than the blank, words that look like nonterminals, and what
-    ``check_plain`` refuses.
+    These are empty lines, control characters, spaces other than the blank, and words that look like nonterminals.
 
     Raises:
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
         check_sentence(line, path, number, allow_empty)
+
+
+def check_plain_sentences(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Refuses what ``check_plain`` and ``check_sentences`` refuse, except empty lines.
+
+    Raises:
+        InputError: the first bad line, with the cure.
+    """
+    check_plain(lines, path)
+    check_sentences(lines, path, allow_empty=True)
 
 
 def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: str | os.PathLike[str]) -> None:
@@ -88,16 +105,16 @@ def read_scored_lines(
         other: file with so many lines, for the message.
 
     Raises:
-        InputError: the file cannot be read; it has another number of lines; or it holds k-best lists, several
-            references a line, segments, an SGML set, or columns between tabs.
+        InputError: the file cannot be read; it has another number of lines; or its lines are k-best lists, several
+            references each, segments, an SGML set, or columns between tabs.
     """
     lines = read_lines(path)
+    if lines and (_LIST.match(lines[0]) or all(" ||| " in line for line in lines)):
+        raise InputError("|||, as in k-best lists; keep one translation a line, and nothing else", path, 1)
     for number, line in enumerate(lines, 1):
-        if " ||| " in line:
-            raise InputError("|||, as in k-best lists; keep one translation a line, and nothing else", path, number)
-        if fault := plain_fault(line, "keep the words of each segment"):
+        if fault := sgml_fault(line) or (_SEGMENT.fullmatch(line) and plain_fault(line, "keep its words alone")):
             raise InputError(fault, path, number)
-    if lines and all("\t" in line for line in lines):
+    if len(lines) > 1 and len(tabs := {line.count("\t") for line in lines}) == 1 and tabs != {0}:
         raise InputError("columns between tabs, not translations; write each column to a file", path, 1)
     if wanted is not None:
         check_length(len(lines), path, wanted, other)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from lscfg.corpus.parallel import check_sentences
+from lscfg.corpus.parallel import check_plain_sentences
 from lscfg.formats.ini import find_file, named_words
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.read import file_hash
@@ -98,7 +98,7 @@ class DecoderHost(Kind[Declared]):
         Raises:
             InputError: the first bad line, with the cure.
         """
-        check_sentences(lines, path, allow_empty=True)
+        check_plain_sentences(lines, path)
 
     def installed(self) -> list[Path]:
         """Programs and libraries of the host, as far as they are installed."""

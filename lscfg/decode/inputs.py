@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.corpus.parallel import plain_fault
+from lscfg.corpus.parallel import plain_fault, sgml_fault
 from lscfg.decode.columns import OwnFeatures, SourcedRows
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.terms import Occurrence
@@ -50,7 +50,7 @@ def check_inputs(
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
-        if fault := input_fault(line, config, xml_input, ruled, taught):
+        if fault := sgml_fault(line) or input_fault(line, config, xml_input, ruled, taught):
             raise InputError(fault, path, number)
 
 

@@ -11,6 +11,9 @@ from lscfg.errors import InputError, quote
 from lscfg.io.numbers import parse_number
 from lscfg.io.read import read_lines
 
+ROUNDING = 1e-6
+"""Largest logarithm of a probability that a program which divides counts writes instead of 0."""
+
 
 class WordClasses(NamedTuple):
     """A class for each word, and the logarithm of the word's probability in the class."""
@@ -19,13 +22,22 @@ class WordClasses(NamedTuple):
     emissions: dict[str, float]
 
 
-@lru_cache(8)
 def read_word_classes(path: str | os.PathLike[str]) -> WordClasses:
-    """Reads the classes of a file.
+    """Reads the classes of a file, once as long as the file does not change.
 
     Raises:
         InputError: the file has no line or its last one is cut off, a line is malformed, or a word has two classes.
     """
+    try:
+        state = os.stat(path)
+    except OSError:
+        return _read(os.fspath(path), 0, 0)  # which names the error
+    return _read(os.fspath(path), state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(8)
+def _read(path: str, size: int, changed: int) -> WordClasses:
+    """The classes of a file of a size, changed at a time."""
     found = WordClasses({}, {})
     for number, line in enumerate(read_lines(path, closed=True), 1):
         cells = re.split("[ \t]+", line.strip(" \t"))
@@ -36,7 +48,7 @@ def read_word_classes(path: str | os.PathLike[str]) -> WordClasses:
             emission = parse_number(value)
         except ValueError as error:
             raise InputError(f"expected CLASS WORD LOGP, but {error}", path, number) from None
-        if emission > 0:
+        if emission > ROUNDING:
             raise InputError(f"{quote(value)} is not the logarithm of a probability", path, number)
         if word in found.classes:
             raise InputError(f"a second class of {quote(word)}; keep one of the two", path, number)

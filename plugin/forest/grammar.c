@@ -390,6 +390,8 @@ static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_erro
     size_t length = (size_t)(token.end - equals);
     if (!length || length > LONGEST_VALUE || equals == token.p + 1)
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature Name=value", TOKEN(token));
+    if (memchr(equals, '=', length))
+      return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s': a feature's name must not contain '='", TOKEN(token));
     if (lscfg_parse_double(equals, length, &value) || !isfinite(value))
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature with a finite value", TOKEN(token));
     int code;

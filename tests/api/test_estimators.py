@@ -17,7 +17,7 @@ from lscfg.api import estimators, text
 from lscfg.errors import InputError
 from lscfg.estimate import em, spectral
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.model.parameters import Parameters
+from lscfg.model.parameters import Estimate, Parameters
 
 ALL = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.FeatureEM, lscfg.Clusters, lscfg.Neural, lscfg.Orientation]
 
@@ -183,3 +183,24 @@ def test_language_models_are_estimated(tmp_path):
     (tmp_path / "t").write_text("a b\nb a\n" * 10)
     model = lscfg.lm.estimate_ngrams(tmp_path / "t", 2, discount_fallback=(0.5,))
     assert isinstance(model, lscfg.lm.NgramModel) and model.order == 2
+
+
+def test_estimators_pickled_by_an_earlier_version_keep_their_parameters(trees):
+    made = lscfg.EM(m=2, iterations=2).fit(trees)
+    state = made.__getstate__()
+    assert isinstance(made._model, Estimate)  # a copy leaves the tensors where they are
+    state["parameters_"] = state.pop("_model")
+    old = lscfg.EM.__new__(lscfg.EM)
+    old.__setstate__(state)
+    assert old.__sklearn_is_fitted__() and old.parameters_.tensors[0].tolist() == made.parameters_.tensors[0].tolist()
+
+
+def test_a_subclass_may_set_settings_before():
+    class Own(lscfg.EM):
+        def __init__(self, m=3, **others):
+            self.m = m
+            super().__init__(m=m, **others)
+
+    made = Own()
+    made.m = 7
+    assert made.m == made.get_params()["m"] == 7

@@ -3,7 +3,7 @@
 import pytest
 
 from lscfg.cli import main
-from lscfg.corpus.parallel import check_sentences, read_scored_lines
+from lscfg.corpus.parallel import check_plain_sentences, check_sentences, read_scored_lines
 from lscfg.errors import InputError
 from lscfg.formats.segments import is_segment, read_segment
 
@@ -42,24 +42,30 @@ OTHER_SOURCES = {
 @pytest.mark.parametrize(("line", "message"), OTHER_SOURCES.items())
 def test_sentences(line, message, system, capsys):
     with pytest.raises(InputError, match="FILE:2: ") as caught:
-        check_sentences(["a b", line], "FILE")
+        check_plain_sentences(["a b", line], "FILE")
     assert message in str(caught.value)
     (system / "other").write_text(f"a b\n{line}\n", encoding="utf-8")
     assert main(["grammar", "hiero", "text", "references", "links", "--filter", "other", "-o", "out"]) == 1
     assert f"other:2: {message}" in capsys.readouterr().err and not (system / "out").exists()
 
 
-@pytest.mark.parametrize("line", ["( ( 'a' ) )", "< seg >", "<p>", "a <seg>", "<segment>", "<docs>", "<document>"])
+@pytest.mark.parametrize(
+    "line", ["( ( 'a' ) )", "< seg >", "<p>", "a <seg>", "<segment>", "<docs>", "<doc> is a tag", "<doc id=1> a"]
+)
 def test_sentences_that_look_alike(line):
+    check_plain_sentences([line], "FILE")
+
+
+@pytest.mark.parametrize("line", ["<seg> x", "((('", "<doc>"])
+def test_training_text_may_contain_any_words(line):
     check_sentences([line], "FILE")
 
 
 OTHER_TRANSLATIONS = {
     "0 ||| x y ||| F=1 ||| -1": "|||, as in k-best lists; keep one translation a line",
     "x y ||| z": "|||, as in k-best lists",
-    '<seg id="1">x y</seg>': "a segment of cdec's, not words; keep the words of each segment",
+    '<seg id="1">x y</seg>': "a segment of cdec's, not words; keep its words alone",
     '<refset setid="x">': "<refset> of an SGML set",
-    "x y\tz": "columns between tabs, not translations; write each column to a file",
 }
 
 
@@ -77,9 +83,16 @@ def test_translations_and_references(line, message, system, capsys):
         assert f"other:1: {message}" in capsys.readouterr().err, words
 
 
-def test_a_tab_in_a_single_line_is_text(system):
-    (system / "other").write_text("x\ty\nz\n", encoding="utf-8")
-    assert read_scored_lines("other", 2) == ["x\ty", "z"]
+def test_columns(system):
+    (system / "other").write_text("x\ty\nz\tz\n", encoding="utf-8")
+    with pytest.raises(InputError, match="other:1: columns between tabs, not translations; write each column"):
+        read_scored_lines("other")
+
+
+@pytest.mark.parametrize("text", ["x\ty\nz\n", "x\ty\n", "x\t\ty\nz\tz\n", "a ||| b\nc\n", "<seg> is a tag\n"])
+def test_raw_text_may_contain_tabs_and_bars(text, system):
+    (system / "other").write_text(text, encoding="utf-8")
+    assert read_scored_lines("other", text.count("\n")) == text.splitlines()
 
 
 def test_a_segment_after_a_blank_is_a_segment(system, capsys):

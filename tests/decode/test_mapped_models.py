@@ -137,3 +137,10 @@ def test_classes_that_are_none_of_the_model_are_refused(config: DecoderConfig, t
         (tmp_path / text[:1]).with_suffix(".classes").write_text(text)
         with pytest.raises(InputError, match=message):
             read_word_classes((tmp_path / text[:1]).with_suffix(".classes"))
+
+
+def test_classes_that_change_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "classes"
+    for value in (-1.0, -2.5, 1e-12):
+        path.write_text(f"D the {value}\n")
+        assert read_word_classes(path).emissions == {"the": value}

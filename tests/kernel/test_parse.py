@@ -60,7 +60,7 @@ def test_words_of_target_sides_are_counted():
         "[X] ||| a [X,1] b [X,2] c [X,3] ||| [1] [2] [4]",
         "[X] ||| a [X,1] ||| b [Y,1]",
         "[X] ||| a [X,1] b [Y,2] ||| [Y,1] b [Y,2]",
-        "[X] ||| a ||| b ||| A=1=2",
+        "[X] ||| a ||| b ||| LT:=:b=1",
         "[X] ||| a ||| b ||| A=nan",
         "[X] ||| a ||| b ||| A=x",
         "[X] ||| a ||| b ||| A=",

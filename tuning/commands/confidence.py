@@ -12,7 +12,7 @@ import numpy as np
 from lscfg import log
 from lscfg.bundle.places import CONFIDENCE
 from lscfg.bundle.system import TranslationSystem, open_system
-from lscfg.corpus.parallel import check_sentences, read_scored_lines
+from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.confidence import Confidence
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
@@ -95,7 +95,7 @@ def _measured(system: TranslationSystem, text: JudgedText) -> Measured:
 
 def _judged(system: TranslationSystem, source: str, references: list[str]) -> JudgedText:
     sentences = read_lines(source)
-    check_sentences(sentences, source, allow_empty=True)
+    check_plain_sentences(sentences, source)
     texts = [read_scored_lines(path, len(sentences), source) for path in references]
     with system.decoder() as decoder:
         found = decoder.translate(sentences, system.weights, details=True)

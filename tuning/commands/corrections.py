@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from lscfg.bundle.system import open_system
-from lscfg.corpus.parallel import check_sentences, read_scored_lines
+from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.memory import Memory, pair_aligner
 from lscfg.errors import InputError
 from lscfg.formats.weights import write_weights
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     """
     system, memory = open_system(args.system, args.weights), Memory(args.corrections)
     sentences = read_lines(args.source)
-    check_sentences(sentences, args.source, allow_empty=True)
+    check_plain_sentences(sentences, args.source)
     references = [read_scored_lines(path, len(sentences), args.source) for path in args.reference]
     stored = {pair.source for pair in memory.pairs}
     chosen = [k for k, text in enumerate(sentences) if " ".join(text.split()) not in stored]

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from lscfg import log
-from lscfg.corpus.parallel import check_sentences, read_scored_lines
+from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import NamedGrammar
 from lscfg.io.json_files import write_json
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         if not 1 <= getattr(args, name) < 2**31:
             raise InputError(f"--{name} must be 1 to {2**31 - 1}, not {getattr(args, name)}")
     sentences = read_lines(args.source)
-    check_sentences(sentences, args.source, allow_empty=True)
+    check_plain_sentences(sentences, args.source)
     references = [read_scored_lines(path, len(sentences), args.source) for path in args.reference]
     if not sentences:
         raise InputError("the text contains no sentence", args.source)

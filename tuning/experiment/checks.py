@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.places import CONFIDENCE, PREPARED
-from lscfg.corpus.parallel import check_sentences, read_parallel, read_scored_lines
+from lscfg.corpus.parallel import check_plain, check_sentences, read_parallel, read_scored_lines
 from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
 from lscfg.tuning.doubts import missing_references
@@ -43,6 +43,7 @@ def check_corpus(experiment: Experiment) -> None:
         if not lines:
             raise InputError(f"the {name} set is empty", source)
         check_sentences(lines, source, allow_empty=name == "test")
+        check_plain(lines, source)
         documents = [read_scored_lines(reference, len(lines), source) for reference in references]
         if missing := missing_references(documents, lines):
             log.warning(f"{references[0]}: {missing}")

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,6 +145,11 @@ def _work_folder(path: str | None) -> Iterator[Path]:
             yield Path(path)
 
 
+def _prepared(name: str, found: re.Match[str]) -> str:
+    """The name of an argument instead of its prepared text, whose lines are other ones."""
+    return f"{name} (line {found[1]} after preparation)" if found[1] else name
+
+
 @contextmanager
 def _naming_arguments(folder: Path, sides: Mapping[str, str]) -> Iterator[None]:
     """Makes errors in the texts name the arguments instead of files of the work folder and options of commands.
@@ -159,8 +165,8 @@ def _naming_arguments(folder: Path, sides: Mapping[str, str]) -> Iterator[None]:
             message = re.sub(found, cure, message)
         for name, language in sides.items():
             message = message.replace(str(folder / f"{name}.txt"), name)
-            prepared = rf"{re.escape(str(folder / 'cache'))}/[^/\s]+/\w+\.{re.escape(language)}(?![\w.])"
-            message = re.sub(prepared, name, message)
+            prepared = rf"{re.escape(str(folder / 'cache'))}/[^/\s]+/\w+\.{re.escape(language)}(?![\w.])(?::(\d+))?"
+            message = re.sub(prepared, partial(_prepared, name), message)
         if message == str(error):
             raise
         raise InputError(message) from error

@@ -8,7 +8,7 @@ from functools import partial
 
 from lscfg import log
 from lscfg.commands.grammars.extraction import is_given
-from lscfg.corpus.parallel import check_sentences
+from lscfg.corpus.parallel import check_plain_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, write_hiero
@@ -75,7 +75,7 @@ def write_demanded(args: argparse.Namespace) -> None:
     if not args.per_sentence or not args.filter or any(map(is_given, (*others, *more))):
         raise InputError("an index gives only grammars of sentences; use --per-sentence DIR --filter TEXT alone")
     index, sentences = RuleIndex(args.files[0]), read_lines(args.filter)
-    check_sentences(sentences, args.filter, allow_empty=True)
+    check_plain_sentences(sentences, args.filter)
     check_segments(args.per_sentence, sentences)
     for number, sentence in enumerate(progress(sentences, "write", len(sentences))):
         write_blocks(grammar_path(args.per_sentence, number), [partial(bytes, index.text(sentence).encode())])

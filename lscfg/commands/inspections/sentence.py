@@ -10,7 +10,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.bundle.places import preparation_of
 from lscfg.bundle.system import INI, ini_file, open_system
-from lscfg.corpus.parallel import check_sentences, plain_fault
+from lscfg.corpus.parallel import check_plain, check_plain_sentences, check_sentences, plain_fault
 from lscfg.decode.analysis import Analyser
 from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
     """
     models = [str(ini_file(Path(one))) if isinstance(one, SystemFolder) else one for one in (args.model, *args.compare)]
     sentence = _prepared(models, " ".join(args.sentence))
-    check_sentences([sentence], "SENTENCE", allow_empty=True)
+    check_plain_sentences([sentence], "SENTENCE")
     if not sentence.strip():
         raise InputError("SENTENCE is empty; give the words of a sentence")
     if args.why_not is not None:
@@ -137,6 +137,7 @@ def _comparison(args: argparse.Namespace, ini: str, sentence: str) -> str:
     wanted = _prepared([ini], args.why_not, 1)
     if not wanted.split():
         raise InputError("--why-not needs the translation that you expected")
+    check_plain([wanted], "WHY-NOT")
     check_sentences([wanted], "WHY-NOT")
     system = open_system(args.model, args.weights)
     return COMPARISONS[args.format](system.decoder().why_not(sentence, wanted, system.weights))
