@@ -32,9 +32,13 @@ FOLDS = 5
 """Parts of the text; outputs of each receive their confidence from a calibration of the others."""
 
 BINS = 15
+"""Groups of outputs in the calibration error."""
+
+ITERATIONS = 100
+"""Most steps of Newton's method."""
 
 
-def logistic_regression(values: Floats, labels: Floats, penalty: float = PENALTY, iterations: int = 100) -> Floats:
+def logistic_regression(values: Floats, labels: Floats, penalty: float = PENALTY) -> Floats:
     """The weights with the smallest logistic loss, summed, plus penalty / 2 times the squared length.
 
     Newton's method; a step that does not lower the loss is halved. The last column is not penalised.
@@ -54,7 +58,7 @@ def logistic_regression(values: Floats, labels: Floats, penalty: float = PENALTY
 
     weights = np.zeros(values.shape[1])
     best = loss(weights)
-    for _ in range(iterations):
+    for _ in range(ITERATIONS):
         shares = np.exp(-np.logaddexp(0, -(values @ weights)))
         gradient = values.T @ (shares - labels) + penalties * weights
         curvature = (values.T * (shares * (1 - shares))) @ values + np.diag(penalties)
@@ -158,9 +162,9 @@ def _cautious(labels: Floats) -> Floats:
     return found
 
 
-def folds_of(sentences: NDArray[np.int64], folds: int = FOLDS) -> NDArray[np.int64]:
+def folds_of(sentences: NDArray[np.int64]) -> NDArray[np.int64]:
     """The fold of each output, by the number of its sentence."""
-    return sentences % folds
+    return sentences % FOLDS
 
 
 def held_out(
@@ -194,13 +198,13 @@ def bands_of(shares: Floats, labels: Floats) -> tuple[Band, ...]:
 # ---- quality ----
 
 
-def calibration_error(shares: Floats, labels: Floats, bins: int = BINS) -> float:
+def calibration_error(shares: Floats, labels: Floats) -> float:
     """Expected calibration error, from 0 to 1: the mean difference of confidence and share of right outputs.
 
     Bins contain equal numbers of outputs in the order of their confidence, up to one.
     """
     order = np.argsort(shares, kind="stable")
-    parts = np.array_split(order, min(bins, len(order)))
+    parts = np.array_split(order, min(BINS, len(order)))
     return float(sum(abs((shares[part] - labels[part]).sum()) for part in parts) / max(len(order), 1))
 
 

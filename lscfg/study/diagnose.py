@@ -222,15 +222,15 @@ class Diagnosis:
 
     # ---- where models differ ----
 
-    def differences(self, result: Result, base: Result, n: int, measure: str = "target") -> dict[str, object]:
-        """The n rules and n sentences with the largest gains of a model over another one, and with the largest losses.
+    def differences(self, result: Result, base: Result, n: int) -> dict[str, object]:
+        """The n rules and n sentences whose target sides gain most from a model over another one, and that lose most.
 
         Returns:
             Lists ``rules`` and ``sentences`` of objects with the text, the number of questions and the total reduction
             in loss, in nats; the largest gain first, the largest loss last.
         """
-        own, other = (np.array(found.scores[measure].losses) for found in (result, base))
-        where = [(q.rule, k) for k, questions in enumerate(self._questions) for q in questions if q.measure == measure]
+        own, other = (np.array(found.scores["target"].losses) for found in (result, base))
+        where = [(q.rule, k) for k, questions in enumerate(self._questions) for q in questions if q.measure == "target"]
         gains = other - own
         rules = np.array([rule for rule, _ in where], np.int64)
         sentences = np.array([k for _, k in where], np.int64)
