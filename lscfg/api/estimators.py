@@ -37,9 +37,6 @@ class LatentEstimator:
         threads: number of threads of ``fit``; the result does not depend on it.
         settings: as on the command line, ``-`` written ``_``; also attributes, which may be set.
 
-    Attributes:
-        parameters_: after ``fit``, the parameters of all rules (``lscfg.model.parameters.Parameters``).
-
     Raises:
         InputError: a value is out of its range.
         TypeError: there is no setting of that name, or ``threads`` is not a whole number.
@@ -87,7 +84,9 @@ class LatentEstimator:
 
     @property
     def parameters_(self) -> Parameters:
-        """The parameters of all rules, whose tensors are computed at the first use; ``save`` needs less memory.
+        """The parameters of all rules after ``fit``, whose tensors are computed at the first use.
+
+        ``save`` needs less memory.
 
         Raises:
             AttributeError: ``fit`` was not called.
