@@ -211,13 +211,22 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
     return found
 
 
+def is_held(fact: dict[str, object], held: dict[str, object]) -> bool:
+    """True if versions and output are those noted, of which a stage may have one for each kind of processor.
+
+    Processors with AVX-512 and without it round in other ways, and the steps of forest-risk carry the last digits on.
+    """
+    hashes = held["sha256"] if isinstance(held["sha256"], list) else [held["sha256"]]
+    return fact["versions"] == held["versions"] and fact["sha256"] in hashes
+
+
 @pytest.mark.slow
 def test_no_output_changes_without_a_new_version(tmp_path):
     held = json.loads(HELD.read_text())
     found = outputs(tmp_path)
     assert held.keys() == found.keys()
     for name, fact in found.items():
-        if fact != held[name]:
+        if not is_held(fact, held[name]):
             assert fact["versions"] != held[name]["versions"], f"{name}: other output, the same version"
             pytest.fail(f"{name} has a new version: python {Path(__file__).name} notes its output")
 
@@ -228,6 +237,8 @@ if __name__ == "__main__":
     before = json.loads(HELD.read_text()) if HELD.exists() else {}
     for name, fact in now.items():
         old = before.get(name, {})
-        if old.get("versions") == fact["versions"] and old["sha256"] != fact["sha256"]:
-            sys.exit(f"{name}: other output, the same version; give what made it a new VERSION")
+        if old.get("versions") == fact["versions"]:
+            if not is_held(fact, old):
+                sys.exit(f"{name}: other output, the same version; give what made it a new VERSION")
+            now[name] = old
     HELD.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
