@@ -25,7 +25,7 @@ from lscfg.decode.why_not import WhyNot
 from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.marked import MODES
-from lscfg.formats.weights import read_weights, warn_of_weights
+from lscfg.formats.weights import read_weights
 from lscfg.kernel import words_fault
 from lscfg.turns import in_turn
 
@@ -86,8 +86,7 @@ class Decoder(Closing):
             given = str(self._decoder.config.weights)
         self.weights = read_weights(given) if isinstance(given, str) else given
         named = given if isinstance(given, str) else "weights"
-        names, live = self._decoder.feature_names, self._decoder.live_features
-        warn_of_weights(self.weights, names, live, named, heads=self._decoder.config.feature_heads)
+        self._decoder.names.check(self.weights, named)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same files again, with the same weights and corrections."""

@@ -17,7 +17,7 @@ from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
-from lscfg.formats.weights import read_weights, warn_of_weights
+from lscfg.formats.weights import read_weights
 from lscfg.io.read import file_hash
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.record import Record
@@ -55,8 +55,7 @@ class TranslationSystem:
             InputError: a file cannot be read or is malformed, or a weight is not finite.
         """
         decoder = EmbeddedDecoder.from_config(self.config, cached=0)
-        names, live = decoder.feature_names, decoder.live_features
-        warn_of_weights(self.weights, names, live, self.weights_path, heads=decoder.config.feature_heads)
+        decoder.names.check(self.weights, self.weights_path)
         return decoder
 
     def check(self) -> None:

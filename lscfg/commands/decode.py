@@ -18,14 +18,14 @@ from lscfg.bundle.typed import TypedWords
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
-from lscfg.decode.inputs import check_inputs, further_names, input_fault, segment_features
+from lscfg.decode.inputs import check_inputs, input_fault
 from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, find_file, read_ini
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.marked import MODES
 from lscfg.formats.segments import check_ids, grammars_of_lines, sentence_id
-from lscfg.formats.weights import read_weights, warn_of_weights
+from lscfg.formats.weights import read_weights
 from lscfg.io.arguments import OutputFile, StandardInput, check_kept, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import STANDARD_INPUT, LineStream
@@ -154,9 +154,7 @@ def run(args: argparse.Namespace) -> None:
         weights = read_weights(path)
         confidence = None if args.derivations is None else confidence_of(args.config, weights)
         given = sentences if isinstance(sentences, list) else []
-        live = [*dict.fromkeys((*decoder.live_features, *segment_features(given, config)))]
-        heads = config.feature_heads + further_names(given)
-        warn_of_weights(weights, decoder.feature_names, live, path, heads=heads)
+        decoder.names.with_lines(given, config).check(weights, path)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             put_as_they_come(args.output, groups())

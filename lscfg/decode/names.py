@@ -38,8 +38,16 @@ class FeatureNames(NamedTuple):
         models = [model.name for model in config.models]
         found = read_grammar(config, needed=False, on_demand=True) if grammar is None else grammar
         columns = FeatureColumns(config, found, models, provided)
-        live = tuple(dict.fromkeys((*columns.live, *segment_features(sentences, config))))
-        return cls(columns.names, live, config.feature_heads + further_names(sentences))
+        return cls(columns.names, columns.live, config.feature_heads).with_lines(sentences, config)
+
+    def with_lines(self, lines: Sequence[str], config: DecoderConfig) -> FeatureNames:
+        """The names, and those of features that lines add.
+
+        Raises:
+            InputError: a grammar that a line names cannot be read.
+        """
+        live = tuple(dict.fromkeys((*self.live, *segment_features(lines, config))))
+        return self._replace(live=live, heads=self.heads + further_names(lines))
 
     def check(self, weights: Mapping[str, float], path: object) -> None:
         """Warns of weights without a feature and of features without a weight."""
