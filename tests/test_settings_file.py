@@ -1,9 +1,9 @@
 """The lines that messages name in settings files."""
 
-import time
 from pathlib import Path
 
 import pytest
+from limits import time_limit
 
 from lscfg.errors import InputError
 from lscfg.settings_file import Reader, parse_toml
@@ -70,10 +70,9 @@ def test_the_line_of_a_table_that_only_its_keys_open():
 
 
 def test_a_long_list_does_not_hold_up_the_message():
-    text = "a = 1\nlist = [\n" + "1,\n" * 50_000 + "]\nb = 2\n"
-    began = time.process_time()
-    assert line_of("a", text=text) == 1 and line_of("b", text=text) is None
-    assert time.process_time() - began < 5
+    text = "a = 1\nlist = [\n" + "1,\n" * 200_000 + "]\nb = 2\n"
+    with time_limit():
+        assert line_of("a", text=text) == 1 and line_of("b", text=text) is None
 
 
 def test_what_is_no_toml_is_named_by_its_line():

@@ -1,5 +1,6 @@
 """Marks, tiers and skips of the tests themselves."""
 
+import ast
 import os
 import re
 import subprocess
@@ -18,6 +19,18 @@ def test_every_pattern_names_a_file():
         for pattern in patterns:
             assert [*TESTS.glob(pattern.partition("::")[0].replace("*/", "**/"))], pattern
     assert all((TESTS / folder).is_dir() for folder in KERNEL)
+
+
+def test_no_test_measures_time():
+    """A clock gives a time to give up at, never a length of time: that belongs to benchmarks."""
+    clocks = re.compile(r"\b(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(\)")
+    measured = [
+        f"{path.relative_to(TESTS)}:{node.lineno}"
+        for path in sorted({*TESTS.rglob("test_*.py"), *TESTS.glob("support/*.py")})
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and clocks.search(ast.unparse(node.left))
+    ]
+    assert measured == []
 
 
 def test_every_mark_is_declared(pytestconfig: pytest.Config):

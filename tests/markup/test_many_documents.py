@@ -5,7 +5,6 @@ from __future__ import annotations
 import html.parser
 import random
 import re
-import time
 from collections.abc import Callable
 from xml.etree import ElementTree
 
@@ -15,8 +14,6 @@ from lscfg.markup.document import UnitPiece, WordAlignment
 from lscfg.markup.formats import FORMATS
 
 DOCUMENTS = 10_000
-MILLISECONDS = 2.0
-"""Allowed CPU time of a sentence, on average."""
 
 VOID = ("br", "img", "wbr")
 PAIRS = ("b", "i", "a", "span", "em")
@@ -121,17 +118,13 @@ def test_tags_come_once_well_nested_and_the_text_stays(
     ending: str, document_of: Callable[[str], str], tags_of: Callable[[str], tuple[Tree, str]]
 ) -> None:
     """Every tag appears exactly once in the tag that it was in, and the text without tags is the translation."""
-    draw, spent, units = random.Random(12), 0.0, 0
+    draw, units = random.Random(12), 0
     for _ in range(DOCUMENTS // 2):
         content = Content(draw, ending == ".xlf")
         data = document_of(content.text).encode()
-        begin = time.process_time()
         document = FORMATS[ending].read(data)
-        spent += time.process_time() - begin
         pieces = [[translated(draw, unit.text)] for unit in document.units]
-        begin = time.process_time()
         filled = document.filled(pieces).decode()
-        spent += time.process_time() - begin
         if not pieces:
             continue
         units += len(pieces)
@@ -139,4 +132,4 @@ def test_tags_come_once_well_nested_and_the_text_stays(
         assert sorted(tree) == sorted(content.tree), data
         expected = "".join(one.translation for own in pieces for one in own)
         assert "".join(text.split()) == "".join(expected.split()), data  # blanks between units are of the document
-    assert units > DOCUMENTS / 4 and 1000 * spent / units <= MILLISECONDS
+    assert units > DOCUMENTS / 4

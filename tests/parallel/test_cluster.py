@@ -10,6 +10,7 @@ import threading
 from contextlib import suppress
 
 import pytest
+from limits import time_limit
 
 pytest.importorskip("distributed", reason="needs lscfg[cluster]")
 pytest.importorskip("cryptography", reason="needs lscfg[cluster]")
@@ -37,15 +38,8 @@ def sockets():
 @pytest.fixture(autouse=True)
 def deadline():
     """A test that hangs fails."""
-
-    def end(*_):
-        raise TimeoutError("the engine hangs")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(120)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    with time_limit():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import active_children
 
 import pytest
+from limits import time_limit
 from work import (
     bad_input,
     blob,
@@ -56,15 +57,8 @@ APART = pytest.mark.parametrize("make", [*ENGINES.values()][4:], ids=[*ENGINES][
 @pytest.fixture(autouse=True)
 def deadline():
     """A test that hangs fails, and no process survives one."""
-
-    def end(*_):
-        raise TimeoutError("the engine hangs")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(60)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    with time_limit():
+        yield
     assert active_children() == []
 
 

@@ -82,7 +82,7 @@ def alive(mark):
 def test_no_process_is_left_of_a_command_that_was_killed(place, command, how, tmp_path):
     draw = random.Random(f"{command} {how}")
     words = COMMANDS[command].format(system=place / "out" / "systems" / "SPECTRAL").split()
-    slowest, most = 0.0, 0
+    most = 0
     for _ in range(KILLS):
         shutil.rmtree(place / "made", ignore_errors=True)
         mark = uuid.uuid4().hex
@@ -101,13 +101,12 @@ def test_no_process_is_left_of_a_command_that_was_killed(place, command, how, tm
         most = max(most, len(alive(mark)))
         program.send_signal(how)
         program.wait(90)
-        end = time.monotonic()
-        while (left := alive(mark)) and time.monotonic() < end + SOON:
+        end = time.monotonic() + SOON
+        while (left := alive(mark)) and time.monotonic() < end:
             time.sleep(0.02)
-        slowest = max(slowest, time.monotonic() - end)
         for pid, _ in left:
             os.kill(pid, signal.SIGKILL)
         assert not left
         made = [path for path in place.rglob("*") if path.name.endswith(".tmp")]
         assert how == signal.SIGKILL or not [*tmp_path.iterdir(), *made]
-    print(f"{command} {how.name}: {most} processes at most, all gone after {slowest:.2f} s at most")
+    print(f"{command} {how.name}: {most} processes at most, all gone in the end")

@@ -6,9 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
+from limits import time_limit
 from work import blob, die, made_once, reciprocal, rest, who
 
 from lscfg.errors import WorkerError
@@ -117,14 +117,14 @@ def test_the_death_of_an_idle_one_is_not_noticed():
 
 def test_it_can_be_given_up_at_its_work():
     async def test(worker):
-        began = time.monotonic()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
-                await worker.call(rest, 60)
+                await worker.call(rest, 3600)
         assert worker.pid is None
-        assert await worker.call(reciprocal, 4) == 1 and time.monotonic() - began < 20
+        assert await worker.call(reciprocal, 4) == 1
 
-    run(test)
+    with time_limit():
+        run(test)
 
 
 def test_a_stopped_one_does_not_stop_its_owner():

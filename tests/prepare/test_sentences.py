@@ -1,9 +1,9 @@
 """Sentences of running text."""
 
 import random
-import time
 
 import pytest
+from limits import time_limit
 
 from lscfg.errors import InputError
 from lscfg.prepare.sentences import cut_long, split_sentences
@@ -45,9 +45,10 @@ def test_stretches_join_to_the_text():
 
 @pytest.mark.parametrize("piece", [".", ". ", "a. ", ".\u00a0(", "。", '."', "A", "(", " "])
 def test_time_is_linear(piece):
-    began = time.process_time()
-    split_sentences(piece * 50_000 + "x", "en")
-    assert time.process_time() - began < 2
+    text = piece * 500_000 + "x"
+    with time_limit():
+        found = split_sentences(text, "en")
+    assert "".join(one.sentence + one.after for one in found) == text
 
 
 def test_long_sentences_are_cut_at_blanks():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from limits import time_limit
 from services import little_preparation, prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
@@ -358,7 +358,6 @@ def test_modes_and_overlaps_are_refused(client: Client) -> None:
 def test_many_tags_are_quick(client: Client) -> None:
     """Many tags around few words cost little."""
     for text in ("<zone>" * 380 + "la casa" + "</zone>" * 380, "la " + "<wall/> " * 600 + "la"):
-        begin = time.process_time()
-        answer = client.post("/translate", {"source": text[:5000].strip(), "xml_input": "inclusive"})
+        with time_limit():
+            answer = client.post("/translate", {"source": text[:5000].strip(), "xml_input": "inclusive"})
         assert answer.status_code == 200, answer.text
-        assert time.process_time() - begin < 5

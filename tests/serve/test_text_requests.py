@@ -2,11 +2,11 @@
 
 import json
 import re
-import time
 import urllib.parse
 from dataclasses import replace
 
 import pytest
+from limits import time_limit
 from little_experiment import run_lscfg
 from services import prepared_bundle
 
@@ -162,10 +162,9 @@ def test_refusals_name_the_fault(client, sent, status, message):
 
 def test_too_many_sentences_are_counted_in_linear_time(client):
     """No other request gets its turn while the service counts."""
-    began = time.process_time()
-    answer = client.post("/translate", {"q": "La. " * 40_000})
-    assert answer.status_code == 413 and answer.json()["error"].startswith("40000 sentences; at most 100")
-    assert time.process_time() - began < 8
+    with time_limit():
+        answer = client.post("/translate", {"q": "La. " * 240_000})
+    assert answer.status_code == 413 and answer.json()["error"].startswith("240000 sentences; at most 100")
 
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import signal
-import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 import numpy as np
+from limits import time_limit
 from mutations import mutate_arrays, mutations
 from simulate import sample
 
@@ -70,10 +68,9 @@ class Kind:
 
 @dataclass
 class Found:
-    """Results of damaged files: how many were refused at once, refused later, or used; the slowest, in seconds."""
+    """Results of damaged files: how many were refused at once, refused later, or used."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
-    slowest: float = 0.0
 
 
 def kinds(folder: Path) -> dict[str, Kind]:
@@ -187,22 +184,6 @@ def _kernel_can_read(parameters: Parameters, path: Path) -> bool:
     return _try(Model, path.with_name("again"))
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Ends what takes longer, by a ``TimeoutError``; in the main thread only."""
-
-    def end(signum: int, frame: object) -> None:
-        raise TimeoutError(f"more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def damage(kind: Kind, rng: Random) -> bytes:
     """A damaged file of the kind, not compressed."""
     return rng.choice((mutations, mutate_arrays, mutate_arrays))(rng.choice(kind.seeds), rng)
@@ -220,7 +201,6 @@ def attack(kind: Kind, files: int, rng: Random, folder: Path) -> Found:
         for name, content in kind.beside.items():  # what the last file was read with may have written there
             (folder / name).write_bytes(content)
         path.write_bytes(gzip.compress(data, 1) if kind.name.endswith(".gz") else data)
-        begin = time.perf_counter()
         try:
             # numbers may be so large that their products overflow: only that may be reported
             with time_limit(SECONDS), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -232,5 +212,4 @@ def attack(kind: Kind, files: int, rng: Random, folder: Path) -> Found:
         except BaseException as error:
             error.add_note(f"file {number}: {path}")
             raise
-        found.slowest = max(found.slowest, time.perf_counter() - begin)
     return found
