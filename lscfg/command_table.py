@@ -125,7 +125,7 @@ COMMANDS = (
         "compress",
         ESTIMATION,
         "lscfg.commands.compress",
-        "reduce the tensors of a model to low rank",
+        "shrink the tensors of a model: low rank or sparse",
         "lscfg compress model.lscfg --cp 8 -o small.lscfg",
     ),
     Command(

@@ -4,10 +4,10 @@ Cherry and Foster, "Batch Tuning Strategies for Statistical Machine Translation"
 with the hope and fear hypotheses of Chiang (2012): online passive-aggressive updates over shuffled sentences,
 averaged.
 
-The score of a hypothesis, as in Chiang, Marton and Resnik (2008), is that (0 to 1) of it and a decaying background, the
-earlier hopes, times the reference length of both. The background is far longer than the sentence, so the score itself
-means little; differences between hypotheses of one sentence are in words of the reference: about the sentence's length
-times what its own score would differ by.
+The score of a hypothesis, as in Chiang, Marton and Resnik (2008), is the metric (0 to 1) of the hypothesis with a
+decaying background, the earlier hopes, times the reference length of both. The background is far longer than the
+sentence, so the score itself means little; differences between hypotheses of one sentence are in words of the
+reference: about the sentence's length times what its own score would differ by.
 """
 
 from __future__ import annotations

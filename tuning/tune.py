@@ -93,7 +93,7 @@ class TuneSettings(Declared):
 
     iterations: int = setting(15, "decoding runs over the development set", least=1, common=True)
     kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K", letter="k", common=True)
-    unique: bool = setting(True, "k-best lists that may repeat a translation")
+    unique: bool = setting(True, "let k-best lists repeat translations")
     metric: str = setting(
         "bleu", "objective; chrf suits languages of long words and little text", choices=tuple(OBJECTIVES)
     )
@@ -103,7 +103,7 @@ class TuneSettings(Declared):
     """A kind of ``lscfg.tuning.optimisers``, or the name of the optimiser in the arguments of ``tune``."""
     interpolation: float | None = setting(
         None,
-        "share of the way from the old to the learned weights that is taken",
+        "step from the old to the learned weights, as a share",
         above=0,
         most=1,
         shown="1, for PRO 0.1",

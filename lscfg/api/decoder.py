@@ -134,7 +134,7 @@ class Decoder(Closing):
         confidence, if ``confidence.json`` lies next to the configuration and belongs to the weights.
 
         Args:
-            lines, xml_input, grammar: as of ``translate``. Lattices have no details.
+            lines, xml_input, grammar: as for ``translate``. Lattices get no details.
 
         Raises:
             InputError: as of ``translate``.

@@ -75,7 +75,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--oov",
         action="store_true",
-        help="pass the words of --filter without a rule through as every label of derive --labels",
+        help="add pass-through rules of every label (derive --labels) for words of --filter without a rule",
     )
     parser.add_argument(
         "--format",
@@ -87,7 +87,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--places",
         type=int,
         metavar="N",
-        help=f"places from which an index extracts the rules of a phrase, at most; 0: all (default: {MOST_PLACES})",
+        help=f"maximum places from which an index extracts the rules of a phrase; 0: all (default: {MOST_PLACES})",
     )
     parser.limit(places, "hiero")
     parser.add_argument(

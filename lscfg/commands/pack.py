@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_glossary(
         parser,
-        "table of terms; soft ones get the least weight that brings 90 %% of them into development translations",
+        "table of terms; fits the least weight with which development translations use 90 %% of the soft terms",
     )
     parser.add_argument(
         "--texts", action="store_true", help="also pack the texts of grammars and language models, for cdec and Moses"

@@ -49,7 +49,7 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="ORIGIN",
         help="origin whose pages may call the service, or *; may be repeated",
     )
-    parser.add_argument("--no-page", action="store_true", help="do not offer the page for typing at /")
+    parser.add_argument("--no-page", action="store_true", help="do not serve the translation page at /")
     parser.add_argument(
         "--languages",
         metavar="SOURCE,TARGET",
@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--api-key-file",
         type=InputFile,
         metavar="FILE",
-        help="file with a key in each line; translations are refused without one of the keys as api_key",
+        help="file of API keys, one per line; every POST and every request to /corrections needs one",
     )
     parser.add_argument(
         "--report",

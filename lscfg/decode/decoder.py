@@ -54,16 +54,16 @@ class EmbeddedDecoder:
 
     Unlike cdec, the decoder parses a sentence without a parse again with Hiero's glue rules.
 
-    Each worker reads grammar and models by itself, unless it is forked from a process that already did. It keeps them,
-    and the forests of its sentences, until the engine is closed or works for another decoder. A context manager. Only
-    one thread may use it at a time.
+    Each worker reads grammar and models, unless forked from a process that has read them, and keeps both and the
+    forests of its sentences until the engine is closed or works for another decoder. A context manager. Only one thread
+    may use it at a time.
 
     Args:
         config: settings of an ini file; the caller takes care of ``weights``, ``k_best`` and ``latent``.
         provider: source of further features of rule applications; None: no further features.
         engine: shares out the sentences, and is closed by the caller; None: this process. Results do not depend on it.
         cached: upper limit in bytes of the forests that all workers keep together.
-        needed: refuse a configuration without a grammar, although the lines may name some.
+        needed: refuse a configuration without a grammar, even if lines name grammars.
 
     Attributes:
         feature_names: features of a hypothesis in the order of the columns of ``Translations.features``.

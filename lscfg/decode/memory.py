@@ -44,7 +44,7 @@ MOST_PAIRS = 100_000
 MOST_TARGETS = 10
 """Maximum translations of a phrase that a sentence may use, the latest ones; frequent words have thousands."""
 MOST_SOURCES = 1 << 15
-"""Source phrases of sentences that a memory keeps with their rules; then it starts again."""
+"""Maximum number of source phrases whose rules a memory caches; a full cache is emptied."""
 HALVED_BY = 500
 """Later corrections after which the value of a correction is halved."""
 

@@ -16,7 +16,7 @@ from lscfg.kernel import Grammar, X
 from lscfg.kernel.forest import find_rules
 
 MOST_PHRASES = 1 << 17
-"""Phrases that a table keeps; then it starts again."""
+"""Maximum number of phrases in a table; a full table is emptied."""
 
 
 class _Source(NamedTuple):

@@ -1,8 +1,8 @@
 """Terms: words of the source whose translation is given, and the part of a forest that obeys them.
 
 A hard term holds wherever its words occur. A rule may translate an occurrence together with other words, if its target
-side contains an allowed form; a rule that splits the occurrence is left out. A soft term adds a rule, and gives all
-rules that would obey a hard one the feature ``Terminology``.
+side contains an allowed form; a rule that splits the occurrence is left out. A soft term adds a rule, and
+adds the feature ``Terminology`` to every rule that a hard term would accept.
 """
 
 from __future__ import annotations

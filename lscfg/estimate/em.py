@@ -84,7 +84,7 @@ class Iterations(Declared):
 
     m: int = setting(
         16,
-        "hidden states; 0: as many as moments of held-out sentences support",
+        "hidden states; 0: chosen by moments of held-out sentences",
         least=0,
         most=MAX_STATES,
         metavar="M",
@@ -110,7 +110,7 @@ class Iterations(Declared):
     patience: int = setting(3, "iterations without a better held-out likelihood before EM stops", least=1)
     forests: bool = setting(
         False,
-        "expect counts over all minimal derivations (from lscfg derive --forests) instead of one tree",
+        "expected counts over all minimal derivations (from lscfg derive --forests) instead of one tree",
     )
 
     @property

@@ -47,7 +47,7 @@ class FeatureEMSettings(Iterations):
     """Settings of EM with features of rules."""
 
     direct: bool = setting(
-        False, "climb the likelihood itself in each iteration, not the expected one: slow, one E step for each gradient"
+        False, "maximise the marginal likelihood directly in each iteration: slow, one E step for each gradient"
     )
 
 

@@ -47,9 +47,7 @@ class SpectralSettings(Declared):
         InputError: a value is out of its range, or a feature template is unknown or lacks its file.
     """
 
-    m: int = setting(
-        16, "hidden states; 0: as many as moments of held-out sentences support", least=0, metavar="M", common=True
-    )
+    m: int = setting(16, "hidden states; 0: chosen by moments of held-out sentences", least=0, metavar="M", common=True)
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
     seed: int = setting(1, "seed of the start vectors of the decomposition", least=0, common=True)
@@ -65,7 +63,7 @@ class SpectralSettings(Declared):
     rule_values: Path | None = setting(None, "values of the feature 'real', one 'SRC ||| TGT ||| value ...' per line")
     forests: bool = setting(
         False,
-        "expect moments over all minimal derivations (from lscfg derive --forests) instead of one tree",
+        "moments over all minimal derivations (from lscfg derive --forests) instead of one tree",
     )
 
     def __post_init__(self) -> None:

@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     guesses.add_argument("--languages", metavar="SOURCE,TARGET", help="codes or names of both languages, such as de,en")
     guesses.add_argument("--columns", metavar="SOURCE,TARGET", help="numbers of two columns, or names of two fields")
     guesses.add_argument(
-        "--header", action=argparse.BooleanOptionalAction, default=None, help="the first row names the columns, or not"
+        "--header", action=argparse.BooleanOptionalAction, default=None, help="the first row names the columns"
     )
     for name, use in (("dev", "tune on"), ("test", "test on")):
         guesses.add_argument(f"--{name}", type=int, metavar="N", help=f"pairs to {use} (default: by amount of text)")

@@ -220,7 +220,7 @@ class Tuning(TuneSettings):
     runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     latent_starts: tuple[float, ...] = setting(
         (0.0, 0.4),
-        "starts of latent features after another tuning, as shares of the language model's weight; the best wins",
+        "start weights of latent features, as shares of the language model's weight; the best tuning is kept",
         least=0,
         most=10,
     )

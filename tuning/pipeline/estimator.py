@@ -172,8 +172,8 @@ class Pipeline:
     def correct(self, source: str, target: str) -> int:
         """Stores a corrected translation, and returns its number for ``undo``.
 
-        Later calls translate the sentence so, and use the phrases of the pair. Copies, pickles and ``save`` keep
-        corrections; ``fit`` begins without any.
+        Later calls return the correction for its source, and use the phrases of the pair. Copies, pickles and ``save``
+        keep corrections; ``fit`` begins without any.
 
         Raises:
             InputError: ``fit`` was not called, a side is empty or too long, or the source has several sentences.

@@ -1,4 +1,4 @@
-"""The section of warnings: signs that a result is not what it seems. It is absent without any."""
+"""The section of warnings: signs that a result is misleading; omitted without signs."""
 
 from __future__ import annotations
 

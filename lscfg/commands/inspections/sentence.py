@@ -63,7 +63,7 @@ def add_arguments(parser: CommandParser) -> None:
         "sentence",
         metavar="SENTENCE",
         nargs="+",
-        help="source sentence; tokenised, unless cdec.ini is of a system of raw text, whose preparation is applied",
+        help="source sentence: tokenised, or raw if cdec.ini belongs to a system of raw text",
     )
     parser.add_argument(
         "--compare",

@@ -44,7 +44,7 @@ class BiparseSettings(Declared):
     )
     held_out: float = setting(
         0.02,
-        "share of pairs held out to decide when to stop; 0: never stop",
+        "share of pairs held out to decide when to stop; 0: never stop early",
         least=0,
         below=1,
         metavar="SHARE",
@@ -62,16 +62,16 @@ class BiparseSettings(Declared):
     )
     rule_cache: int = setting(20_000_000, "maximum rules, with their links, to keep", least=1)
     seed: int = setting(1, "seed of the order of pairs", least=0, common=True)
-    pops: int = setting(30, "edges of a span, or of a cube", least=1, most=1_000_000)
+    pops: int = setting(30, "maximum edges popped per span or cube", least=1, most=1_000_000)
     pops_per: str = setting("span", "scope of the pop limit", choices=CUBES)
-    nodes: int = setting(10, "nodes of a span", least=1, most=10_000)
-    word_items: int = setting(10, "sets of target words of a source word", least=1, most=10_000)
+    nodes: int = setting(10, "maximum nodes kept per span", least=1, most=10_000)
+    word_items: int = setting(10, "maximum target word sets per source word", least=1, most=10_000)
     beam: float = setting(
-        8.0, "largest distance of an edge's best derivation from the best of all, in natural logarithms", least=0
+        8.0, "maximum gap in log probability between an edge's best derivation and the best of all, in nats", least=0
     )
     future: str = setting(
         "split",
-        "estimates outside spans: each half of a link once (split), or all of it on both sides (whole)",
+        "future cost: each lexical direction on one side (split), or both directions on both sides (whole)",
         choices=FUTURES,
     )
     root: str = setting("attach", "unlinked words at the border join the root's rule, or not (strict)", choices=ROOTS)
