@@ -230,7 +230,7 @@ class Quality(NamedTuple):
     Attributes:
         outputs: number of words or sentences.
         rate: share of right outputs, the base rate.
-        ece, auc, brier: as of the functions above, each with its 95 % bootstrap interval over sentences.
+        ece, auc, brier: as for the functions above, each with its 95 % bootstrap interval over sentences.
         chance_ece: mean ECE of labels drawn with the confidence as their probability, which has no calibration error.
         rate_brier: Brier score of the base rate.
         length_auc: AUC of the length of the sentence alone, in the better direction.

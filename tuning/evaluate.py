@@ -129,7 +129,7 @@ def evaluate(
 
 
 class _Test:
-    """Scores of all systems in one metric; ``stats`` as of ``bootstrap``."""
+    """Scores of all systems in one metric; ``stats`` as for ``bootstrap``."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ def tune_decoder(
     """Tunes the feature weights of the built-in decoder on a development set; ``lscfg.tune``.
 
     Args:
-        config: a ``cdec.ini``, as of ``lscfg init``.
+        config: a ``cdec.ini``, such as ``lscfg init`` writes.
         source: tokenised sentences.
         reference: their translations, or a list of several reference sets.
         weights: start weights, or a file of them; None: the start weights of ``lscfg init``.

@@ -79,7 +79,7 @@ class GraphDecoder(Protocol):
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
     ) -> tuple[Sequence[Sequence[Hypothesis]], Sequence[SentenceGraph | None]]:
-        """The lists as of ``decode``, and a hypergraph of each sentence, pruned to so many edges for a source word."""
+        """The lists as for ``decode``, and a hypergraph of each sentence, pruned to so many edges for a source word."""
         ...
 
 
@@ -544,7 +544,7 @@ class _Checkpoint:
     ):
         self._folder = None if folder is None else Path(folder)
         self._settings = asdict(settings)
-        if settings.metric == "bleu":  # as of tunings before there was a choice, which can be resumed
+        if settings.metric == "bleu":  # as in tunings before there was a choice, which can be resumed
             del self._settings["metric"]
         weights = {name: float(start[name]) for name in sorted(start)}
         fixed = {key: value for key, value in self._settings.items() if key not in ("iterations", "patience")}
@@ -585,7 +585,7 @@ class _Checkpoint:
         """Adds the lists of all saved runs to the pool, and returns those of the last run.
 
         Raises:
-            InputError: as of ``lists``, or the lists do not fit the history.
+            InputError: as for ``lists``, or the lists do not fit the history.
         """
         lists: Sequence[Sequence[Hypothesis]] = []
         for past in history:

@@ -111,7 +111,7 @@ class Decoder(Closing):
             lines: sentences of words that blanks separate, lattices in PLF, or lines ``<seg grammar="FILE">``; an empty
                 one has an empty translation.
             k: number of translations, 1 or more.
-            xml_input: use of the translations in Moses' tags, as of ``lscfg decode --xml-input``; None: tags are words.
+            xml_input: use of translations in Moses' tags, as for ``lscfg decode --xml-input``; None: tags are words.
             grammar: further rules for these lines, in cdec's format.
 
         Raises:
@@ -137,7 +137,7 @@ class Decoder(Closing):
             lines, xml_input, grammar: as for ``translate``. Lattices get no details.
 
         Raises:
-            InputError: as of ``translate``.
+            InputError: as for ``translate``.
             TypeError: an argument has another type.
         """
         found = self._translated(lines, 1, xml_input, grammar, details=True, derivations=True)

@@ -51,7 +51,7 @@ class SentenceAnalysis:
         )
 
     def rules(self) -> Records:
-        """The rules that compete for the spans, the best of a span first; keys as of ``lscfg.study.explain.Choice``."""
+        """The rules that compete for the spans, the best of a span first; keys as in ``lscfg.study.explain.Choice``."""
         return Records.of(
             {"span": one.span} | asdict(choice) | {"tails": choice.spans}
             for one in self.explanation.spans

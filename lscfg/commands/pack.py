@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     """Packs.
 
     Raises:
-        InputError: as of ``lscfg.bundle.pack.pack``; or there is not one system.
+        InputError: as in ``lscfg.bundle.pack.pack``; or there is not one system.
     """
     manifest = pack(
         one_system(args.system, args.config),

@@ -93,7 +93,7 @@ def learn_context(
     """The context model and the weights of dense values, float32 [rules, 2 dims].
 
     Args:
-        dense: as of ``ContextTrainer``.
+        dense: as for ``ContextTrainer``.
 
     Raises:
         InputError: no source side has a choice.

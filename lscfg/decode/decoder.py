@@ -207,13 +207,13 @@ class EmbeddedDecoder:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
         Args:
-            sentences, weights, k, unique: as of ``decode_arrays``.
+            sentences, weights, k, unique: as for ``decode_arrays``.
             details: compute the details of the words of the best translation.
             terms: glossary, see ``TermIndex``. The weight of soft terms is ``Terminology``, or 1.
             choices: translations of spans, for each sentence.
             memory: answers equal sentences, and gives rules and frames with features of ``ADDED`` to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
-            xml_input: use of Moses' tags in the sentences, as of ``marked_terms``, or that and their tags; None: words.
+            xml_input: use of Moses' tags in sentences, as for ``marked_terms``, or that and their tags; None: words.
             numbers: formats of both languages; numbers that no rule contains change theirs before the search.
             rules: further rules for all sentences, lines of a grammar; see ``given_words``.
 
@@ -232,7 +232,7 @@ class EmbeddedDecoder:
         """Compares a wanted translation of a sentence with the decoder's, in a decoder without an engine.
 
         Raises:
-            InputError: as of ``lscfg.decode.why_not.why_not``.
+            InputError: as in ``lscfg.decode.why_not.why_not``.
             ValueError: the decoder has an engine.
         """
         here = self._opened.here

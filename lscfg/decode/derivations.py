@@ -149,9 +149,9 @@ def describe(
     Args:
         forest: of the sentence.
         words: of the sentence.
-        apps: from the root down, the first tail first, as of ``lscfg.kernel.search.KBest``.
+        apps: from the root down, the first tail first, as in ``lscfg.kernel.search.KBest``.
         features: of each application.
-        links: word links of a grammar's rule, as of ``RuleLinks``; None: all words of a rule are linked.
+        links: word links of a grammar's rule, as in ``RuleLinks``; None: all words of a rule are linked.
         path: of a lattice, which has no ``words``: the own words of an edge's rule with the states where they begin.
     """
     children = _children([len(forest.tails(int(forest.app_edge[app]))) for app in apps])

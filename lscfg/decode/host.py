@@ -73,7 +73,7 @@ class DecoderHost(Kind[Declared]):
 
         Args:
             latent: the host needs latent features.
-            plugin: as of ``library``.
+            plugin: as for ``library``.
 
         Raises:
             InputError: a program is not installed.
@@ -85,7 +85,7 @@ class DecoderHost(Kind[Declared]):
 
         Args:
             latent: names of the systems with latent features.
-            plugin: as of ``library``.
+            plugin: as for ``library``.
 
         Raises:
             InputError: the decoder is not installed, or the plug-in for latent features is missing.

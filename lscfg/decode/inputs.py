@@ -143,7 +143,7 @@ def marked_terms(spans: Iterable[MarkedSpan], mode: str) -> list[Occurrence]:
     Args:
         mode: ``exclusive``: one of the translations replaces the words; ``constraint``: rules over the words contain
             one of the translations; ``inclusive``: rules with the translations compete, and the feature
-            Terminology is 1, as of soft terms, plus the logarithm of the probability; ``ignore``: no terms.
+            Terminology is 1, as for soft terms, plus the logarithm of the probability; ``ignore``: no terms.
     """
     if mode == "ignore":
         return []
@@ -194,7 +194,7 @@ def own_features(
         more: further features of the applications.
 
     Raises:
-        InputError: two sources have features of one name, or as of ``FunctionLine.values``.
+        InputError: two sources have features of one name, or as for ``FunctionLine.values``.
     """
     parts = [*more]
     if config.functions:

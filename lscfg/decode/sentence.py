@@ -449,7 +449,7 @@ def constrained(
 
     Args:
         index: number of the sentence, from 0, for a warning.
-        weighted: as of ``SentenceRules``.
+        weighted: as for ``SentenceRules``.
     """
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)

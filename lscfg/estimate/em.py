@@ -336,7 +336,7 @@ class EMRun:
         return self._parameters(best, run.finished)
 
     def estimate_of(self, weights: Weights, iteration: int) -> Estimate:
-        """The parameters as of the weights after some iterations of the first start."""
+        """The parameters of the weights after some iterations of the first start."""
         return self._parameters(BestModel(0.0, 0, iteration, weights), [])
 
     def _iterate(self, run: EMState, each: Callable[[int, Weights], None] | None) -> None:

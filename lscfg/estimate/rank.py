@@ -89,7 +89,7 @@ def held_out_rank(
         phi, psi: scaled inside and outside features of the examples, [examples, columns] each.
         pair: int64 [examples], the sentence pair of each example.
         weight: float64 [examples], weight of each example; None: 1.
-        seed, method, threads: as of ``truncated_svd``; the seed also splits the pairs.
+        seed, method, threads: as for ``truncated_svd``; the seed also splits the pairs.
 
     Raises:
         InputError: no feature has enough examples, or halves of the text have no feature in common.

@@ -87,7 +87,7 @@ class ProjectedByCategory:
         self.shape = (len(category), max(part.shape[1] for part in parts.values()))
 
     def __getitem__(self, rows: np.ndarray | slice) -> np.ndarray:
-        """Selected rows, as of ``Projected``; rows of a category without a product are zero."""
+        """Selected rows, as in ``Projected``; rows of a category without a product are zero."""
         number = np.arange(len(self._category))[rows]
         found = np.zeros((len(number), self.shape[1]))
         category = self._category[number]

@@ -259,7 +259,7 @@ class FunctionLine:
         """``order`` and ``of_word`` of a ``WordFunction``; None for another function.
 
         Raises:
-            InputError: the order is out of its range; in the second, as of ``values``.
+            InputError: the order is out of its range; in the second, as for ``values``.
         """
         function = FEATURE_FUNCTIONS[self.name]
         if not isinstance(function, WordFunction):

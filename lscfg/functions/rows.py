@@ -80,7 +80,7 @@ class FewRows:
         return np.asarray(sums[:, -1] if self.names else np.zeros(len(sums)))
 
     def sums(self, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Sums over groups of applications, float64 [groups, names]; ``groups`` as of ``SparseRows.sums``."""
+        """Sums over groups of applications, float64 [groups, names]; ``groups`` as in ``SparseRows.sums``."""
         sums = np.zeros((len(groups) - 1, len(self.names)))
         if len(self.apps):
             place = np.minimum(np.searchsorted(self.apps, apps), len(self.apps) - 1)
@@ -137,7 +137,7 @@ class NamedRows:
         return found
 
     def sums(self, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Sums over groups of applications, float64 [groups, names]; ``groups`` as of ``SparseRows.sums``."""
+        """Sums over groups of applications, float64 [groups, names]; ``groups`` as in ``SparseRows.sums``."""
         return self.rows.sums(self.row_of[apps], groups)
 
     def part(self, kept: np.ndarray) -> NamedRows:

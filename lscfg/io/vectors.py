@@ -25,7 +25,7 @@ def read_vectors(path: str | os.PathLike[str], words: Collection[str]) -> np.nda
     """Vectors of words, float64 [words, dimensions], 0 for words without a vector in the file.
 
     A line of the file holds a word and its numbers, separated by blanks; blanks may be part of the word, as in GloVe's
-    files. A first line with the numbers of words and dimensions, as of word2vec and fastText, is skipped.
+    files. A first line with the numbers of words and dimensions, as in word2vec and fastText, is skipped.
 
     Raises:
         InputError: a line has another number of values or a value that is not finite, or no word has a vector.
@@ -63,7 +63,7 @@ def parse_vectors(lines: Iterable[str], path: str | os.PathLike[str], words: Col
     if header and header[0] != line - 1:
         warning(f"{path}: the first line announces {header[0]} vectors, but {line - 1} follow; the file may be cut off")
     if twice:
-        warning(f"{path}: words that occur twice: {len(twice)}; the first vector counts, as of {quote(twice[0])}")
+        warning(f"{path}: words that occur twice: {len(twice)} (first vector kept), for example {quote(twice[0])}")
     if not values:
         raise InputError(
             "no word of the text has a vector; were the vectors learned from text of the same tokenisation?", path

@@ -138,7 +138,7 @@ class SuffixIndex(Collector):
         return [data[bounds[k] : bounds[k + 1]] for k in np.flatnonzero(used).tolist()]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Returns the rules of the last look-up: ``count``, ``tokens`` and the tables as of ``HieroExtractor``.
+        """Returns the rules of the last look-up: ``count``, ``tokens`` and the tables as in ``HieroExtractor``.
 
         The lexicon contains the words of these rules only; ``lexicon.total``, int64 [words + 1, 2], contains the links
         of each word as source and as target word in the whole text, first those of no word.

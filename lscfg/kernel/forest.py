@@ -558,7 +558,7 @@ class Forest:
         lack, into nodes of at least ``least_of_node``; and the derivation of the largest marginals.
 
         Args:
-            apps, nodes: float64 [n_apps], [n_nodes], as of ``Inference``.
+            apps, nodes: float64 [n_apps], [n_nodes], as in ``Inference``.
 
         Raises:
             ValueError: the shape of ``apps`` is not [n_apps], or that of ``nodes`` is not [n_nodes].

@@ -173,7 +173,7 @@ class FeatureOptions(Declared):
         shown=DEFAULT_FEATURES,
     )
     improper: str = setting(
-        "zero", "features of a sentence whose sum over derivations is negative: 0, or as of others", choices=IMPROPER
+        "zero", "features of a sentence whose sum over derivations is negative: 0, or as for others", choices=IMPROPER
     )
 
     def __post_init__(self) -> None:

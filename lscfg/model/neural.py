@@ -113,7 +113,7 @@ def check_links(prefix: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[st
     """Checks the links and their shares.
 
     Args:
-        arrays: by names without the prefix; sizes: numbers of words, as of ``check_layout``.
+        arrays: by names without the prefix; sizes: numbers of words, as for ``check_layout``.
 
     Raises:
         ValueError: a row or share is out of its range, or the links do not ascend.

@@ -33,9 +33,9 @@ class OrientationModel:
     Attributes:
         words: the source and the target vocabulary.
         weights: float32 [2, 4, source words + 3, 3]: target symbols before and behind; first word, last word, the word
-            before and the one after; rows as of ``NeuralModel``; monotone, swap, discontinuous.
+            before and the one after; rows as in ``NeuralModel``; monotone, swap, discontinuous.
         lengths: float32 [2, 7, 3], weights of classes of length.
-        links: int32 [links, 2] ascending, share: float32 [links], probabilities of linked words, as of ``NeuralModel``.
+        links: int32 [links, 2] ascending, share: float32 [links], probabilities of linked words, as in ``NeuralModel``.
     """
 
     words: tuple[list[str], list[str]]

@@ -709,7 +709,7 @@ def _count(kind: str, files: Sequence[Path], languages: tuple[str, str], made: G
     """Reads all pairs once.
 
     Raises:
-        InputError: as of the reader, or no pair has two sides.
+        InputError: as for the reader, or no pair has two sides.
     """
     reader = TEXT_READERS[kind]
     names = ("source_column", "target_column", "header", "encoding", "source_field", "target_field")

@@ -36,7 +36,7 @@ def metrics(state: Mapping[str, Any], answers: Mapping[tuple[str, int], tuple[in
     """The state of the service in the text format of Prometheus.
 
     Args:
-        state: facts and counts, as of ``/health``.
+        state: facts and counts, as for ``/health``.
         answers: number and seconds of the answers by path and status.
     """
     name, digest = (str(state[key]).translate(_ESCAPES) for key in ("system", "sha256"))

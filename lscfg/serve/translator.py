@@ -63,7 +63,7 @@ class TranslationOptions:
     choices: tuple[ChosenSpan, ...] = ()
     """Translations of spans of the sentence."""
     xml_input: str | None = None
-    """Use of Moses' tags in the sentence, as of ``marked_terms``; None: tags are text."""
+    """Use of Moses' tags in the sentence, as for ``marked_terms``; None: tags are text."""
     lattice: bool = False
     """The sentence is a lattice in PLF."""
     rules: tuple[str, ...] = ()

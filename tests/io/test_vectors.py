@@ -49,7 +49,7 @@ def test_a_header_and_blanks_at_the_ends_of_lines(tmp_path, caplog):
     assert read_vectors(tmp_path / "vectors", ["b"]).tolist() == [[0.5, -1]]
     announced, twice = (record.getMessage() for record in caplog.records)
     assert "announces 3 vectors, but 2 follow; the file may be cut off" in announced
-    assert "words that occur twice: 1; the first vector counts, as of 'b'" in twice
+    assert "words that occur twice: 1 (first vector kept), for example 'b'" in twice
 
 
 def test_vectors_in_binary_form_are_named(tmp_path):

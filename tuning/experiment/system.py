@@ -278,7 +278,7 @@ class RuleFiles(Generic[File]):
         return dataclasses.replace(text, derivations=self.derivations if "derivations" in needs else None)
 
     def inputs(self: RuleFiles[Path], wanted: Sequence[str] | None = None) -> RuleInputs:
-        """The files for an extractor; ``wanted`` as of ``RuleInputs``."""
+        """The files for an extractor; ``wanted`` as for ``RuleInputs``."""
         source, target = self.source or Path(), self.target or Path()
         return RuleInputs(source, target, self.alignments, self.derivations, wanted, self.learned)
 

@@ -22,7 +22,7 @@ def bleu_utility(texts: Sequence[str]) -> Floats:
     """Sentence BLEU of each text against each other one, [texts, texts], 0 to 100; row: hypothesis, column: reference.
 
     sacrebleu's: smoothed ("exp"), without orders longer than the hypothesis, of words separated by white space. Only
-    the BLEU of an empty text against an empty text is 100, as of all equal texts, where sacrebleu gives 0.
+    the BLEU of an empty text against an empty text is 100, as for all equal texts, where sacrebleu gives 0.
     """
     words = [text.split() for text in texts]
     length = np.array([len(one) for one in words], np.int64)

@@ -19,9 +19,9 @@ def tree_record(
 ) -> list[dict[str, object]] | None:
     """The rules of the best translation's derivation, each before its children; None without a parse.
 
-    Keys of a rule: ``category``, ``span``, ``source``, ``target`` and ``children`` as of ``AppliedRule``; ``scores``,
+    Keys of a rule: ``category``, ``span``, ``source``, ``target`` and ``children`` as for ``AppliedRule``; ``scores``,
     its features times their weights; with an explainer, and for a rule of [X], ``span marginal``, ``states``
-    ([state, share], the most probable first), ``marginal``, ``given source``, ``gain`` and ``context`` as of
+    ([state, share], the most probable first), ``marginal``, ``given source``, ``gain`` and ``context`` as for
     ``Choice``, and ``others`` ([source, target, marginal]). Numbers have four digits.
     """
     if not translated.derivations:

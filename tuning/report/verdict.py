@@ -326,7 +326,7 @@ def needed_sentences(sentences: int, gain: float, deviation: float) -> int:
 
 
 def length_error(stats: Stats, others: int) -> float:
-    """Standard error of the difference of the length ratios of two sets, as of ratios of means.
+    """Standard error of the difference of the length ratios of two sets, as for ratios of means.
 
     Args:
         stats: of the sentences of one set, [sentences, WIDTH].

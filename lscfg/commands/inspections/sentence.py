@@ -130,7 +130,7 @@ def _comparison(args: argparse.Namespace, ini: str, sentence: str) -> str:
     """The comparison of a wanted translation with the decoder's translation.
 
     Raises:
-        InputError: an option does not go with a wanted translation, or as of ``why_not`` and ``open_system``.
+        InputError: an option does not go with a wanted translation, or as for ``why_not`` and ``open_system``.
     """
     if args.compare or args.format not in COMPARISONS or not ini.endswith(".ini"):
         raise InputError(f"--why-not takes one system, without --compare, and --format {' or '.join(COMPARISONS)}")

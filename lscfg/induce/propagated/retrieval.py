@@ -111,7 +111,7 @@ def from_sentences(
     left over by chance.
 
     Args:
-        texts: source and target text, as of ``Text.array``; ``SENTENCES`` of each are enough.
+        texts: source and target text, as in ``Text.array``; ``SENTENCES`` of each are enough.
         wanted: bool [source phrases], the phrases to look up; the others get no candidates.
         often: int64 [target phrases], count of each in the text.
     """
