@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.io.folders import make_folder
-from lscfg.io.write import atomic_write
+from lscfg.io.write import atomic_write, copy_file
 from lscfg.kernel import Forest, Grammar, ParseOptions
 from lscfg.moses_bridge.config import write_moses
 
@@ -194,7 +193,7 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
                 if path.suffix in (".h", ".c", ".cpp") and path.name != "main.cpp":
                     copy = target / place / path.relative_to(plugin / part)
                     copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, copy)
+                    copy_file(path, copy)
     (target / "Jamfile").write_text(JAMFILE.replace("LAYERS", " ".join(f"{layer}/*.c" for layer in layers)))
     (target / "README").write_text(
         "Latent features of lscfg as a feature function of Moses' chart decoder.\n\n" + STEPS

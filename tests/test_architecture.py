@@ -286,6 +286,15 @@ def test_temporary_files_in_folders_of_users_are_those_that_are_found_again():
     assert len(paths) > 300 and not found, f"{found}: use temporary_folder"
 
 
+def test_copies_are_whole_or_absent():
+    """A copy that fills the disk would leave a file that is cut, and name its source in the message."""
+    packages = ("lscfg", "tuning", "cdec_bridge", "moses_bridge")
+    named = re.compile(r"\bshutil\.(copy|copy2|copyfile|copytree|move)\(")
+    paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    found = [str(path) for path in paths if named.search(path.read_text(encoding="utf-8"))]
+    assert not found, f"{found}: use copy_file"
+
+
 def test_a_public_name_has_one_meaning():
     """Classes and functions. The languages of demo resemble each other, and a stage is named like its work."""
     found = defaultdict(set)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from lscfg.formats.rule_index import is_index
 from lscfg.formats.weights import write_weights
 from lscfg.io.folders import check_lost, replaced_folder
 from lscfg.io.read import file_hash
-from lscfg.io.write import FULL
+from lscfg.io.write import copy_file
 from lscfg.kernel import Grammar, LatentOptions
 from lscfg.kernel.compiled import ENDING, compiled_file, save_compiled
 from lscfg.kernel.lm import ngram_arrays
@@ -172,7 +171,7 @@ def _explicit(latent: LatentFeature) -> LatentFeature:
 
 def _copied(role: str, source: Path, folder: Path) -> Path:
     """Copies a file, and returns its name, which keeps the endings that readers need."""
-    _copy(source, folder / role)
+    copy_file(source, folder / role)
     ending = re.search(r"(\.[A-Za-z0-9]+)?(\.gz)?$", source.name)
     return _named_by_content(role, folder / role, ending[0] if ending else "")
 
@@ -187,22 +186,13 @@ def _named_by_content(role: str, file: Path, ending: str = "") -> Path:
     return Path(name)
 
 
-def _copy(source: Path, target: Path) -> None:
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        if error.errno in FULL:
-            raise InputError(f"cannot write: {error.strerror}", target) from error
-        raise InputError(f"cannot be copied: {error.strerror or error}", source) from error
-
-
 def _copy_preparation(source: Path, target: Path) -> None:
     """Copies the record and its models, but not the corpus next to them."""
     record = Record.read(source)
     target.mkdir()
-    _copy(source / RECORD, target / RECORD)
+    copy_file(source / RECORD, target / RECORD)
     for model in record.models():
         if model.parent != source:
             raise InputError(f"the model {model} is not in this folder", source / RECORD)
         if not (target / model.name).exists():
-            _copy(model, target / model.name)
+            copy_file(model, target / model.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -132,18 +132,51 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     if path.exists() and Path.cwd().is_relative_to(path.resolve()):
         raise InputError("is or contains the working directory, which cannot be replaced; choose another name", path)
     with temporary_folder(path.parent) as temporary:
-        try:
+        with _errors_at(path, temporary):
             yield temporary
-        except InputError as error:
-            raise _at(path, temporary, error) from error
-        except OSError as error:
-            if error.filename is not None and str(temporary) in os.fsdecode(error.filename):
-                error.filename = os.fsdecode(error.filename).replace(str(temporary), str(path))
-            raise
         if not path.exists():
             temporary.rename(path)
         elif not _exchanged(temporary, path):
             _replace(temporary, path)
+
+
+@contextmanager
+def replaced_files(folder: Path, own: Iterable[str]) -> Iterator[Path]:
+    """Makes a temporary folder whose files move into ``folder`` at the end of the block if no error occurs.
+
+    Args:
+        own: patterns of paths within the folder; earlier files that match one and are not replaced are removed.
+
+    Raises:
+        InputError: the folder cannot be made.
+    """
+    with temporary_folder(folder) as temporary:
+        with _errors_at(folder, temporary):
+            yield temporary
+        earlier = {path for pattern in own for path in folder.glob(pattern) if not path.is_dir()}
+        for made in sorted(path for path in temporary.rglob("*") if path.is_file()):
+            path = folder / made.relative_to(temporary)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(made, path)
+            earlier.discard(path)
+        for path in earlier:
+            path.unlink(missing_ok=True)
+        for parent in {path.parent for path in earlier} - {folder}:
+            with suppress(OSError):  # files of the user
+                parent.rmdir()
+
+
+@contextmanager
+def _errors_at(path: Path, temporary: Path) -> Iterator[None]:
+    """Names the path that the user gave in errors, instead of the temporary one."""
+    try:
+        yield
+    except InputError as error:
+        raise _at(path, temporary, error) from error
+    except OSError as error:
+        if error.filename is not None and str(temporary) in os.fsdecode(error.filename):
+            error.filename = os.fsdecode(error.filename).replace(str(temporary), str(path))
+        raise
 
 
 def _replace(temporary: Path, path: Path) -> None:

@@ -194,6 +194,20 @@ def put_as_they_come(path: str | os.PathLike[str] | None, groups: Iterable[Itera
                 file.flush()
 
 
+def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copies the bytes of a file, which takes its name when all are written.
+
+    Raises:
+        InputError: the source cannot be read, or the target cannot be written.
+    """
+    try:
+        with open(source, "rb") as file, _replacing(target) as copy:
+            while block := file.read(1 << 20):
+                copy.write(block)
+    except OSError as error:
+        raise InputError(f"cannot be copied to {os.fspath(target)}: {error.strerror or error}", source) from error
+
+
 def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copies a text file; .gz in a name means compression."""
     with atomic_write(target, "wb") as file:

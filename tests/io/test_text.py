@@ -3,6 +3,8 @@
 import errno
 import gzip
 import os
+import re
+import resource
 import signal
 import stat
 import subprocess
@@ -17,10 +19,10 @@ from lscfg.formats.kbest import read_kbest, read_translations
 from lscfg.formats.weights import read_weights
 from lscfg.io import folders
 from lscfg.io.arpa import check_arpa
-from lscfg.io.folders import remove_temporaries, replaced_folder, temporary_folder
+from lscfg.io.folders import remove_temporaries, replaced_files, replaced_folder, temporary_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.read import read_blocks, read_bytes, read_lines, stream_lines
-from lscfg.io.write import atomic_write, check_output, check_replaceable, write_blocks, write_lines
+from lscfg.io.write import atomic_write, check_output, check_replaceable, copy_file, write_blocks, write_lines
 from lscfg.kernel import Grammar
 from lscfg.moses_bridge.config import read_moses_weights
 
@@ -388,3 +390,41 @@ def test_compressed_content_is_read_as_it_was_written(tmp_path):
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"a\nb\n"
     assert read_lines(tmp_path / "a.gz") == list(stream_lines(Path(tmp_path / "a.gz"))) == ["a", "b"]
     assert list(read_blocks(tmp_path / "a.gz", 1)) == [(b"a\n", 1), (b"b\n", 1)]
+
+
+def test_files_are_replaced_when_all_are_written(tmp_path):
+    """Files of an earlier writer go, files of others stay."""
+    for name in ("a", "b", "mine", "run2/a", "run3/a", "run3/mine"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("old")
+    said = rf"^{re.escape(str(tmp_path))}/b: cannot write: File too large"
+    with pytest.raises(InputError, match=said), replaced_files(tmp_path, ["[ab]", "run*/a"]) as folder:
+        (folder / "a").write_text("new")
+        raise InputError("cannot write: File too large", folder / "b")
+    assert {path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == {"old"}
+    with replaced_files(tmp_path, ["[ab]", "run*/a"]) as folder:
+        (folder / "run3").mkdir()
+        for name in ("a", "run3/a"):
+            (folder / name).write_text("new")
+    found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == {"a": "new", "mine": "old", "run3/a": "new", "run3/mine": "old"}
+    assert not (tmp_path / "run2").exists()
+
+
+def test_a_copy_that_does_not_fit_leaves_the_old_file(tmp_path):
+    (tmp_path / "a").write_bytes(b"x" * 5000)
+    (tmp_path / "b").write_bytes(b"old")
+    with pytest.raises(InputError, match=r"missing: cannot be copied to .*b: No such file"):
+        copy_file(tmp_path / "missing", tmp_path / "b")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"^[^ ]*b: cannot write: File too large"):
+            copy_file(tmp_path / "a", tmp_path / "b")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == {"a": 5000, "b": 3}
+    copy_file(tmp_path / "a", tmp_path / "b")
+    assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()

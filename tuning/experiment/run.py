@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import filecmp
 import os
-import re
-import shutil
 import time
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -14,9 +12,10 @@ from lscfg import log
 from lscfg.bundle.places import CONFIDENCE, PREPARE, PREPARED, has_preparation
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
+from lscfg.io.folders import make_folder, replaced_files
 from lscfg.io.json_files import write_json
 from lscfg.io.read import decode_text, file_hash, read_bytes
-from lscfg.io.write import atomic_write, write_lines
+from lscfg.io.write import atomic_write, copy_file, write_lines
 from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.replaced import check_replaced_preparation, replaced_preparation
@@ -139,29 +138,27 @@ def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Exper
 
 
 def _publish(folder: Path, run: Run, name: str) -> None:
-    """Copies the files of a system that users want; those of further runs go to the subfolders run2, run3, ..."""
+    """Copies the files of a system that users want; those of further runs go to the subfolders run2, run3, ...
+
+    The files of an earlier run, whose system may be of another kind, stay until all new files are written.
+    """
     system, path = run.plan.systems[name], run.cache.path
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():
-        if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
-            shutil.rmtree(old)
-    for file in PUBLISHED:  # the system of an earlier run may be of another kind
-        (folder / file).unlink(missing_ok=True)
-    if system.decoder:
-        files = with_files(system.files, run.cache.resolved)
-        write_ini(folder / "cdec.ini", decoder_config(system.decoder, folder, files))
-    made = run.plan.confidence.get(name)
-    if made and path(made / CONFIDENCE).is_file():
-        shutil.copyfile(path(made / CONFIDENCE), folder / CONFIDENCE)
-    for number, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
-        place = folder if number == 1 else folder / f"run{number}"
-        place.mkdir(exist_ok=True)
+    own = [file for file in PUBLISHED if file != PREPARED or not run.plan.texts.prepared]
+    with replaced_files(make_folder(folder), [*own, *(f"run[0-9]*/{file}" for file in PUBLISHED)]) as new:
         if system.decoder:
-            shutil.copyfile(path(tuned / WEIGHTS), place / "weights")
-            shutil.copyfile(path(tuned / HISTORY), place / "tuning.json")
-        shutil.copyfile(path(decoded / OUTPUT), place / "test.output")
-        if system.restored:
-            shutil.copyfile(path(system.restored[number - 1] / RESTORED), place / "test.restored")
+            files = with_files(system.files, run.cache.resolved)
+            write_ini(new / "cdec.ini", decoder_config(system.decoder, folder, files))
+        made = run.plan.confidence.get(name)
+        if made and path(made / CONFIDENCE).is_file():
+            copy_file(path(made / CONFIDENCE), new / CONFIDENCE)
+        for number, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
+            place = new if number == 1 else make_folder(new / f"run{number}")
+            if system.decoder:
+                copy_file(path(tuned / WEIGHTS), place / "weights")
+                copy_file(path(tuned / HISTORY), place / "tuning.json")
+            copy_file(path(decoded / OUTPUT), place / "test.output")
+            if system.restored:
+                copy_file(path(system.restored[number - 1] / RESTORED), place / "test.restored")
 
 
 def _publish_preparation(folder: Path, run: Run) -> None:
@@ -170,7 +167,7 @@ def _publish_preparation(folder: Path, run: Run) -> None:
     with replaced_preparation(folder / PREPARE) as place:
         for file in run.cache.path(run.plan.texts.prepared).iterdir():
             if file.name != STAGE_RECORD:
-                shutil.copyfile(file, place / file.name)
+                copy_file(file, place / file.name)
     record = file_hash(folder / PREPARE / RECORD)
     for name in run.plan.systems:
         write_lines(folder / "systems" / name / PREPARED, [record])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from lscfg.decode.memory import JOURNAL
 from lscfg.errors import InputError
 from lscfg.io.folders import make_folder, replaced_folder
 from lscfg.io.read import file_hash
+from lscfg.io.write import copy_file
 from lscfg.parallel.temporary import TemporaryFolder
 
 BUNDLE = "bundle"
@@ -84,7 +84,7 @@ class Bundle:
         with replaced_folder(path, MANIFEST) as folder:
             for name in manifest.files:
                 make_folder((folder / name).parent)
-                shutil.copyfile(self.folder / name, folder / name)
+                copy_file(self.folder / name, folder / name)
             Manifest(path.absolute().name, manifest.files).write(folder)
             open_bundle(folder)
             if journal:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from lscfg.extract.extractor import EXTRACTORS
 from lscfg.formats.ini import write_ini
 from lscfg.io.folders import make_folder
 from lscfg.io.json_files import read_json
-from lscfg.io.write import write_lines
+from lscfg.io.write import copy_file, write_lines
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, feature_names
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.tuning.experiment.cache import StageCache, locked
@@ -111,10 +110,10 @@ def _trained(experiment: Experiment, cache_folder: Path, jobs: int) -> _Trained:
     folder = make_folder(cache_folder.parent / "system")
     files = with_files(system.files, cache.resolved)
     write_ini(folder / INI, decoder_config(system.decoder, folder, files))
-    shutil.copyfile(cache.path(system.tuned[0] / WEIGHTS), folder / WEIGHTS)
+    copy_file(cache.path(system.tuned[0] / WEIGHTS), folder / WEIGHTS)
     (folder / CONFIDENCE).unlink(missing_ok=True)
     if sure and cache.path(sure / CONFIDENCE).is_file():
-        shutil.copyfile(cache.path(sure / CONFIDENCE), folder / CONFIDENCE)
+        copy_file(cache.path(sure / CONFIDENCE), folder / CONFIDENCE)
     summary = read_json(cache.path(system.tuned[0] / DEV))
     return _Trained(folder, cache.path(prepared), float(summary["bleu"]))
 

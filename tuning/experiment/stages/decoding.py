@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.folders import path_from
 from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
-from lscfg.io.write import write_lines
+from lscfg.io.write import copy_file, write_lines
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.experiment.stage import File, Input, Output, Stage, files_in, version
 from lscfg.tuning.experiment.stages.rules import GRAMMAR, LM
@@ -124,8 +123,8 @@ def choose(folder: Path, settings: Choice, inputs: TunedFiles[Path], jobs: int) 
         for path, summary in zip(inputs.histories, summaries, strict=True)
     ]
     best = max(range(len(scores)), key=scores.__getitem__)
-    shutil.copyfile(inputs.weights[best], folder / WEIGHTS)
-    shutil.copyfile(inputs.histories[best], folder / HISTORY)
+    copy_file(inputs.weights[best], folder / WEIGHTS)
+    copy_file(inputs.histories[best], folder / HISTORY)
     seconds = sum(summary["seconds"] for summary in summaries)
     write_json(folder / DEV, summaries[best] | {"seconds": seconds, "latent_start": settings.latent_starts[best]})
 

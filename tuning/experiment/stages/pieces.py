@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Generic, NamedTuple
 from lscfg import log
 from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines
-from lscfg.io.write import write_lines
+from lscfg.io.write import copy_file, write_lines
 from lscfg.prepare.corpus import set_file
 from lscfg.prepare.cut import cut_corpus, set_files
 from lscfg.prepare.files import PIECES_CHOICE, RECORD
@@ -64,7 +63,7 @@ def cut(folder: Path, settings: CutSettings, inputs: CutFiles[Path], jobs: int) 
     """Writes the preparation with the cutting, and halves of its development set by alternate lines."""
     for file in inputs.record.parent.iterdir():
         if file.name != STAGE_RECORD:
-            shutil.copyfile(file, folder / file.name)
+            copy_file(file, folder / file.name)
     prepare = settings.preparation.settings
     cut_corpus(folder, prepare, Cutting.read(settings.cutting) if settings.cutting else None)
     source = read_lines(folder / set_file("dev", prepare.source_language))
@@ -111,7 +110,7 @@ def choose_pieces(folder: Path, settings: PieceChoice, inputs: CandidateFiles[Pa
     log.finding(f"pieces: {settings.cuttings[best] or 'whole words'} chosen by {title} on half of dev")
     for file in inputs.records[best].parent.iterdir():
         if file.name != STAGE_RECORD and not file.name.startswith((f"{TUNE}.", f"{CHECK}.")):
-            shutil.copyfile(file, folder / file.name)
+            copy_file(file, folder / file.name)
     write_json(folder / PIECES_CHOICE, {"metric": settings.metric, "chosen": settings.cuttings[best], "tried": tried})
 
 
