@@ -160,6 +160,9 @@ def test_entities(text, decoded):
 
 def test_formatting_tags():
     assert without_formatting('a<B class="x">b</B> c<br/>d <Enter> 1 < 2 > 0') == "ab c d <Enter> 1 < 2 > 0"
+    kept = ("if i<b and c>d, stop", "x <i and y> z", "p <s p> q", "<b", "a <p 1> b")
+    assert [without_formatting(text) for text in kept] == [*kept]
+    assert without_formatting("<a href='x' target=_blank>b</a> <HR noshade><td nowrap  colspan=2>d</td >") == "b   d "
 
 
 @pytest.mark.parametrize(
