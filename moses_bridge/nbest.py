@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.kbest import Hypothesis, translation_text
 from lscfg.io.numbers import parse_number, parse_whole
 from lscfg.io.read import read_lines, split_fields
 
@@ -56,7 +56,7 @@ def parse_nbest(
     if len(fields) < 4:
         raise InputError(f"expected 4 fields between |||, found {len(fields)}", path, number)
     try:
-        hypothesis = Hypothesis(fields[1], parse_features(fields[2]), parse_number(fields[3]))
+        hypothesis = Hypothesis(translation_text(fields[1]), parse_features(fields[2]), parse_number(fields[3]))
         return parse_whole(fields[0]), hypothesis
     except ValueError as error:
         raise InputError(f"not an n-best line ({error})", path, number) from error
@@ -66,10 +66,10 @@ def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
     """The n-best lists of a file by sentence id.
 
     Raises:
-        InputError: a malformed line, named by file and line.
+        InputError: a malformed line, named by file and line, or a last line without its newline, which may be cut.
     """
     lists: dict[int, list[Hypothesis]] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         sentence, hypothesis = parse_nbest(line, path, number)
         lists.setdefault(sentence, []).append(hypothesis)
     return lists

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -13,6 +14,14 @@ from lscfg.errors import InputError, cut, quote
 from lscfg.io.numbers import parse_number, parse_whole
 from lscfg.io.read import read_lines, split_fields
 from lscfg.io.write import atomic_write
+from lscfg.kernel import refused_characters
+
+_BLANKS = re.compile(f"[ {re.escape(''.join(filter(str.isspace, refused_characters())))}]+")
+
+
+def translation_text(field: str) -> str:
+    """A translation in a list; one blank replaces blanks and the spaces that text files cannot contain."""
+    return _BLANKS.sub(" ", field).strip(" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +121,7 @@ def parse_hypothesis(
         sentence, score = parse_whole(fields[0]), parse_number(fields[3])
     except ValueError as error:
         raise InputError(f"not a k-best line ({error})", path, number) from error
-    return sentence, Hypothesis(fields[1], features, score)
+    return sentence, Hypothesis(translation_text(fields[1]), features, score)
 
 
 def _fields(line: str, path: str | PathLike[str] | None, number: int | None) -> list[str]:
@@ -145,7 +154,7 @@ def read_translations(path: str | PathLike[str]) -> dict[int, list[str]]:
     for number, line in enumerate(read_lines(path, closed=True), 1):
         sentence, text, _, _ = _fields(line, path, number)
         try:
-            lists.setdefault(parse_whole(sentence), []).append(text)
+            lists.setdefault(parse_whole(sentence), []).append(translation_text(text))
         except ValueError as error:
             raise InputError(f"not a k-best line ({error})", path, number) from error
     return lists

@@ -182,6 +182,16 @@ def test_a_kbest_list_cut_in_a_number_is_refused(tmp_path):
         read_kbest(tmp_path / "k")
 
 
+def test_translations_of_other_programs_are_words_between_blanks(tmp_path):
+    """The readers of k-best lists and of text agree on lines and words."""
+    for text in ("a\u2028b", "a\x0b\x0c b", "a\tb", "a  b", "a\u00a0b"):
+        (tmp_path / "k").write_text(f"0 ||| {text} ||| A=1 ||| -1\n", encoding="utf-8")
+        assert read_translations(tmp_path / "k") == {0: ["a b"]}
+        assert read_kbest(tmp_path / "k") == {0: [Hypothesis("a b", {"A": 1.0}, -1.0)]}
+        (tmp_path / "n").write_text(f"0 ||| {text} ||| A= 1 ||| -1\n", encoding="utf-8")
+        assert read_nbest(tmp_path / "n") == {0: [Hypothesis("a b", {"A": 1.0}, -1.0)]}
+
+
 def test_derivation(example):
     """Compares the objects of a sentence, except for the numbers."""
     written = json.loads(example("derivation").read_text(encoding="utf-8"))

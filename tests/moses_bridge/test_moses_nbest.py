@@ -19,6 +19,12 @@ def test_moses_nbest_there_and_back(tmp_path):
     assert (tmp_path / "again").read_text() == LINE.replace(" ||| 0-0", "")
 
 
+def test_a_list_cut_in_a_number_is_refused(tmp_path):
+    (tmp_path / "n").write_text(LINE + "0 ||| a ||| LM= -1 ||| -12.7")
+    with pytest.raises(InputError, match="n:2: "):
+        read_nbest(tmp_path / "n")
+
+
 @pytest.mark.parametrize("line", ["0 ||| a ||| 1 ||| 2", "0 ||| a ||| N= ||| 2", "0 ||| a ||| N= nan ||| 2", "0 ||| a"])
 def test_malformed_moses_nbest(tmp_path, line):
     (tmp_path / "n").write_text(f"{LINE}{line}\n")
