@@ -50,8 +50,12 @@ def read_grammar(
     if found is not None and not on_demand:
         raise InputError("an index does not list its rules; write a grammar with lscfg grammar hiero --filter", found)
     for path in config.grammars:
-        if path != found:
-            grammar.read(path)
+        if path == found:
+            continue
+        before = len(grammar)
+        grammar.read(path)
+        if len(grammar) == before:
+            log.warning(f"{path}: contains no rule; is the file whole?")
     grammar.read_text("".join(f"{rule}\n" for rule in rules))
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish(", ".join(map(os.fspath, config.grammars)) or None)

@@ -17,7 +17,7 @@ from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.parsing import first_parse, parse_options, read_grammar
 from lscfg.errors import InputError, KernelError
-from lscfg.formats.ini import DecoderConfig
+from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.kernel import Forest, Grammar
 from lscfg.parallel.choose import in_processes, in_threads
 from lscfg.parallel.engine import Engine
@@ -117,6 +117,15 @@ def test_each_worker_keeps_its_sentences(config: DecoderConfig) -> None:
 def test_a_provider_that_cannot_be_sent_is_refused(config: DecoderConfig) -> None:
     with in_processes(2) as engine, pytest.raises(TypeError, match="cannot go to workers"):
         EmbeddedDecoder(config, lambda grammar: Provider(grammar), engine)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_a_grammar_without_rules_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str) -> None:
+    """It may be cut off."""
+    (tmp_path / "e.g").write_text(text)
+    (tmp_path / "ini").write_text(f"formalism=scfg\ngrammar={tmp_path / 'e.g'}\nadd_pass_through_rules=true\n")
+    read_grammar(read_ini(tmp_path / "ini"))
+    assert "e.g: contains no rule; is the file whole?" in caplog.text
 
 
 def test_a_bad_grammar_is_told_at_once(config: DecoderConfig) -> None:
