@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -48,6 +48,10 @@ def check_lines(value: Any, name: str) -> list[str]:
     """
     if isinstance(value, str):
         raise TypeError(f"{name} must be a list of lines, not one string; give [line], or text.splitlines()")
+    if isinstance(value, Set):
+        raise TypeError(f"{name} must be a list of lines; {brief(value)} has no order")
+    if hasattr(value, "columns"):
+        raise TypeError(f"{name} must be a list of lines, not a table; give a column, such as table['text']")
     if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
         raise TypeError(f"{name} must be a list of lines, not {brief(value)}")
     return [check_text(line, f"{name}[{number}]").rstrip("\n") for number, line in enumerate(value)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from lscfg.api.arguments import brief, check_lines, check_number, check_path
 from lscfg.context.inputs import ContextData, check_source
 from lscfg.context.learner import CONTEXT_MODELS
-from lscfg.errors import InputError
+from lscfg.errors import InputError, did_you_mean
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
@@ -61,8 +61,11 @@ class LatentEstimator:
         settings = self.__dict__.get("_settings")
         if settings is not None and name in ("threads", *_names(settings)):
             self.set_params(**{name: value})
-        else:
-            super().__setattr__(name, value)
+            return
+        own = settings is not None and type(self).__module__ == __name__  # a subclass may choose similar names
+        if own and not hasattr(self, name) and (hint := did_you_mean(name, _names(settings))):
+            raise AttributeError(f"{type(self).__name__!r} object has no setting {name!r}{hint}")
+        super().__setattr__(name, value)
 
     def __init_subclass__(cls) -> None:
         settings = inspect.signature(ESTIMATORS[cls.kind].Settings).parameters.values()

@@ -319,3 +319,31 @@ def test_signatures_have_no_new_arguments():
     }
     assert {*inspect.signature(lscfg.derive).parameters} == {"source", "target", "alignment", "options"}
     assert {*inspect.signature(lscfg.MLE.fit).parameters} == {"self", "derivations", "y", "context"}
+
+
+def test_lines_without_an_order_are_refused():
+    """A set would join any lines to pairs; a table iterates over the names of its columns."""
+
+    class Table:
+        columns = ("de",)
+
+        def __iter__(self):
+            return iter(self.columns)
+
+    for lines, cure in (({"a", "b"}, "has no order"), ({"a": 1}.keys(), "has no order"), (Table(), "give a column")):
+        with pytest.raises(TypeError, match=cure):
+            lscfg.derive(lines, ["A", "B"], ["0-0", "0-0"])
+
+
+def test_a_setting_with_a_mistyped_name_is_refused():
+    model = lscfg.EM(m=2)
+    with pytest.raises(AttributeError, match=r"no setting 'iteratoins' \(did you mean iterations\?\)"):
+        model.iteratoins = 3
+    model.note = "of the user"
+
+    class Own(lscfg.EM):
+        pass
+
+    own = Own()
+    own.seeds = [1, 2]
+    assert own.seeds == [1, 2] and model.note and model.iterations == lscfg.EM().iterations

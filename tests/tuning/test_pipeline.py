@@ -253,6 +253,15 @@ def test_scikit_learn_clones_and_searches(fitted, capfd):
     assert capfd.readouterr() == ("", "")  # quiet unless asked
 
 
+def test_iterators_are_read_once():
+    """Copies, pickles and further fits have the lines, too."""
+    from sklearn.base import clone
+
+    made = lscfg.Pipeline(iter(SOURCE), (line for line in TARGET), languages=("ja", "en"))
+    for one in (made, clone(made), pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert (one.source, one.target) == ([*SOURCE], [*TARGET])
+
+
 def test_its_description_is_one_line():
     assert repr(lscfg.Pipeline(SOURCE, languages=("ja", "en"), states=8)) == (
         "Pipeline(source=<150 lines>, languages=('ja', 'en'), states=8)"

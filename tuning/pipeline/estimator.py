@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, overload
@@ -69,7 +69,8 @@ class Pipeline:
         work: str | os.PathLike[str] | None = None,
         verbose: bool = False,
     ):
-        self.source, self.target, self.languages = source, target, languages
+        self.source, self.target = (list(side) if isinstance(side, Iterator) else side for side in (source, target))
+        self.languages = languages
         self.tokeniser, self.grammar, self.states = tokeniser, grammar, states
         self.dev, self.iterations, self.seed = dev, iterations, seed
         self.jobs, self.work, self.verbose = jobs, work, verbose
