@@ -136,19 +136,6 @@ static int push(search *s) {
   return LSCFG_OK;
 }
 
-/* Candidates of two tails can be reached on two ways. */
-static int already_pushed(search *s, int32_t app, const int32_t *rank, int *code) {
-  uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)rank[0] << 32 | (uint32_t)rank[1]) * 31 + (uint32_t)app);
-  if ((*code = index_reserve(&s->visited))) return 1;
-  int64_t at = -1;
-  for (int32_t id; (id = index_next(&s->visited, hash, &at)) >= 0;) {
-    const candidate *c = s->candidates.data + id;
-    if (c->app == app && c->rank[0] == rank[0] && c->rank[1] == rank[1]) return 1;
-  }
-  index_put(&s->visited, hash, (int32_t)s->candidates.size);
-  return 0;
-}
-
 /* The index of the choice of these items in the list of a node for the rest of tails; -1: not in the list. */
 static int32_t find_choice(const search *s, int32_t node, int32_t first, int32_t second) {
   const hypergraph *g = &s->graph;
@@ -186,12 +173,10 @@ static int push_successors(search *s, int32_t id) {
     int32_t next[MAX_ARITY], n = items_behind(s, tail[t], c.tail[t], next);
     for (int32_t k = 0; k < n; k++) {
       int32_t rank[2] = {c.rank[0], c.rank[1]};
-      int code = LSCFG_OK;
       rank[t] = next[k] - s->node_items[tail[t]];
-      if (tail[1] >= 0 && already_pushed(s, c.app, rank, &code)) {
-        if (code) return code;
-        continue;
-      }
+      int code = tail[1] >= 0 ? rank_set_add(&s->visited, c.app, rank) : LSCFG_OK;
+      if (code < 0) return code;
+      if (code) continue;
       if ((code = add_candidate(s, c.app, rank[0], rank[1])) || (code = push(s))) return code;
     }
   }
@@ -282,7 +267,7 @@ int search_node(search *s, int32_t node) {
   s->rest = f->node_cat[node] == LSCFG_REST;
   s->candidates.size = s->left.size = s->drafts.size = 0;
   index_clear(&s->states);
-  index_clear(&s->visited);
+  rank_set_clear(&s->visited);
   if (ARRAY_RESERVE(s->heap, last - first)) return LSCFG_ENOMEM;
   for (int32_t app = first; app < last; app++) {
     if ((code = add_candidate(s, app, 0, 0))) return code;

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/index.h"
 #include "search/items.h"
+#include "search/rank_set.h"
 
 /* Of 64 bytes: the search goes through millions of them. */
 typedef struct {
@@ -36,8 +37,8 @@ typedef struct {
   ARRAY(int32_t) left; /* stride words for each candidate */
   ARRAY(heap_entry) heap;
   ARRAY(draft) drafts;
-  index_table states;  /* drafts by state */
-  index_table visited; /* candidates of two tails by application and ranks */
+  index_table states; /* drafts by state */
+  rank_set visited;   /* candidates of two tails, by application */
 } search;
 
 /* Creates the items of a node after those of its tails: LSCFG_OK or a negative code. */

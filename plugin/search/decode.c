@@ -67,7 +67,7 @@ static int search_forest(const lscfg_forest *forest, const lscfg_grammar *gramma
   free(s.heap.data);
   free(s.drafts.data);
   index_release(&s.states);
-  index_release(&s.visited);
+  rank_set_release(&s.visited);
   return code;
 }
 

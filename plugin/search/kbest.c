@@ -6,6 +6,7 @@
 
 #include "base/heap.h"
 #include "base/index.h"
+#include "search/rank_set.h"
 
 /* A derivation of an item: an edge and the ranks of its tails' derivations. */
 typedef struct {
@@ -41,8 +42,8 @@ typedef struct {
   ARRAY(item_best) bests;
   ARRAY(derivation) derivations;
   ARRAY(demand) demands;
-  index_table visited; /* derivations of two tails, by edge and ranks */
-  index_table yields;  /* derivations taken, by item and words; only for unique */
+  rank_set visited;   /* derivations of two tails, by edge */
+  index_table yields; /* derivations taken, by item and words; only for unique */
   ARRAY(position) positions;
 } extraction;
 
@@ -127,18 +128,6 @@ static int ask(extraction *x, int32_t item, int32_t rank, int *code) {
   return 0;
 }
 
-static int already_made(extraction *x, int32_t edge, const int32_t *rank, int *code) {
-  uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)rank[0] << 32 | (uint32_t)rank[1]) * 31 + (uint32_t)edge);
-  if ((*code = index_reserve(&x->visited))) return 1;
-  int64_t at = -1;
-  for (int32_t id; (id = index_next(&x->visited, hash, &at)) >= 0;) {
-    const derivation *d = x->derivations.data + id;
-    if (d->edge == edge && d->rank[0] == rank[0] && d->rank[1] == rank[1]) return 1;
-  }
-  index_put(&x->visited, hash, (int32_t)x->derivations.size);
-  return 0;
-}
-
 /* Pushes the successors of the last derivation to the heap, or first requests the tails' next derivations. */
 static int push_next(extraction *x, int32_t item) {
   const derivation last = x->derivations.data[best_of(x, item)->last];
@@ -150,8 +139,8 @@ static int push_next(extraction *x, int32_t item) {
     int32_t rank[2] = {last.rank[0], last.rank[1]};
     rank[t]++;
     if (edge->tail[t] < 0 || !has_rank(x, edge->tail[t], rank[t])) continue;
-    if (edge->tail[1] >= 0 && already_made(x, last.edge, rank, &code)) {
-      if (code) return code;
+    if (edge->tail[1] >= 0 && (code = rank_set_add(&x->visited, last.edge, rank))) {
+      if (code < 0) return code;
       continue;
     }
     double score = edge->local + ranked(x, edge->tail[0], rank[0])->score;
@@ -359,7 +348,7 @@ int kbest_extract(const hypergraph *graph, const lscfg_search_options *options, 
   free(x.bests.data);
   free(x.derivations.data);
   free(x.demands.data);
-  index_release(&x.visited);
+  rank_set_release(&x.visited);
   index_release(&x.yields);
   free(x.positions.data);
   if (code) {

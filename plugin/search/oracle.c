@@ -12,6 +12,7 @@
 #include "forest/forest.h"
 #include "forest/grammar.h"
 #include "search/kbest.h"
+#include "search/rank_set.h"
 #include "search/references.h"
 #include "search/targets.h"
 
@@ -46,7 +47,7 @@ typedef struct {
   ARRAY(heap_entry) heap;
   ARRAY(heap_entry) drafts; /* candidates of different states */
   index_table states;       /* drafts by state */
-  index_table visited;      /* candidates of two tails by application and ranks */
+  rank_set visited;         /* candidates of two tails, by application */
   ARRAY(int32_t) stack;     /* of what is being listed */
 } oracle;
 
@@ -149,30 +150,15 @@ static int add_candidate(oracle *o, int32_t app, int32_t rank0, int32_t rank1) {
   return LSCFG_OK;
 }
 
-/* Candidates of two tails can be reached on two ways. */
-static int already_found(oracle *o, int32_t app, const int32_t *rank, int *code) {
-  uint32_t hash = (uint32_t)hash_ints((const int32_t[3]){app, rank[0], rank[1]}, 3, 0);
-  if ((*code = index_reserve(&o->visited))) return 1;
-  int64_t at = -1;
-  for (int32_t id; (id = index_next(&o->visited, hash, &at)) >= 0;) {
-    const match_item *m = o->found.items.data + id;
-    if (m->app == app && m->rank[0] == rank[0] && m->rank[1] == rank[1]) return 1;
-  }
-  index_put(&o->visited, hash, (int32_t)o->found.items.size);
-  return 0;
-}
-
 static int add_successors(oracle *o, int32_t id) {
   const match_item m = o->found.items.data[id];
   const int32_t *tail = o->forest.edge_tail + 2 * (int64_t)o->forest.app_edge[m.app];
   for (int t = 0; t < 2 && tail[t] >= 0; t++) {
     int32_t rank[2] = {m.rank[0], m.rank[1]};
-    int code = LSCFG_OK;
     if (++rank[t] == o->node_items[tail[t] + 1] - o->node_items[tail[t]]) continue;
-    if (tail[1] >= 0 && already_found(o, m.app, rank, &code)) {
-      if (code) return code;
-      continue;
-    }
+    int code = tail[1] >= 0 ? rank_set_add(&o->visited, m.app, rank) : LSCFG_OK;
+    if (code < 0) return code;
+    if (code) continue;
     if ((code = add_candidate(o, m.app, rank[0], rank[1]))) return code;
   }
   return LSCFG_OK;
@@ -221,7 +207,7 @@ static int oracle_node(oracle *o, int32_t node) {
   o->length_wanted = ceil((double)o->refs.shortest * (span[1] - span[0]) / (all[1] - all[0]));
   o->found.items.size = o->found.counts.size = o->heap.size = o->drafts.size = 0;
   index_clear(&o->states);
-  index_clear(&o->visited);
+  rank_set_clear(&o->visited);
   for (int32_t app = f->edge_apps[f->node_edges[node]]; app < f->edge_apps[f->node_edges[node + 1]]; app++)
     if ((code = add_candidate(o, app, 0, 0))) return code;
   for (int32_t pops = 0; pops < o->options.pop_limit && o->heap.size; pops++) {
@@ -340,6 +326,6 @@ int lscfg_oracle(const lscfg_forest *forest, const lscfg_grammar *grammar, int32
   free(o.drafts.data);
   free(o.stack.data);
   index_release(&o.states);
-  index_release(&o.visited);
+  rank_set_release(&o.visited);
   return code;
 }
