@@ -101,7 +101,7 @@ static double weigh(const pair_work *p, int32_t i, int32_t j, cube_point *point)
   if (set_any(c.shared)) c.score += correct_shared(p, i, form, point, c.shared);
   if (point->is_edge && p->has_rules)
     c.score += rule_weight(p->model, p->scale,
-                           find_number(&p->model->rule_places, point_fingerprint(p, i, form, &c, k, l)), p->same);
+                           find_number(&p->model->by_rule.places, point_fingerprint(p, i, form, &c, k, l)), p->same);
   point->k = (uint8_t)k;
   point->l = (uint8_t)l;
   point->score = c.score + p->boundary.data[i * (p->n + 1) + j];

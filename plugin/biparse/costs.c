@@ -102,7 +102,7 @@ int pair_open(pair_work *p, const lscfg_biparse_model *model, int32_t pair, int 
   p->scale = first ? 0 : model->scale;
   memcpy(p->weight, model->dense, sizeof p->weight);
   if (first) set_first_weights(p->weight);
-  p->has_rules = p->scale != 0 && model->of_rules.weight.size > 0;
+  p->has_rules = p->scale != 0 && model->by_rule.of.weight.size > 0;
   if (reserve(p)) return LSCFG_ENOMEM;
   look_up(p);
   fingerprints(p);

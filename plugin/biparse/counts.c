@@ -123,7 +123,7 @@ static int add_rule(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, cons
   if (!m) return LSCFG_OK;
   int32_t same = c->text->same.data[v->results.data[r->visit].pair];
   double *sums = c->sums.data + N_SUMS * (int64_t)rule;
-  sums[0] += r->expected * rule_weight(m, m->scale, find_number(&m->rule_places, r->fingerprint[1]), same);
+  sums[0] += r->expected * rule_weight(m, m->scale, find_number(&m->by_rule.places, r->fingerprint[1]), same);
   sums[1] += r->expected * weight_of_links(m, v, r);
   return LSCFG_OK;
 }

@@ -29,7 +29,7 @@ static int discover(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const
   int32_t number = rule < 0 ? rule : model_intern_aligned(m, &spec, rule);
   if (number < 0) return LSCFG_ENOMEM;
   if (same != pair) return LSCFG_OK; /* equal pairs count as one */
-  aligned_rule *a = &m->aligned.data[number];
+  aligned_rule *a = &m->cache.aligned.data[number];
   if (++a->now > a->shown) model_move_up(m, number);
   return LSCFG_OK;
 }
@@ -44,8 +44,8 @@ static weights *weights_of(lscfg_biparse_model *m, const lscfg_biparse_visits *v
     return &m->sparse[g->kind].of;
   }
   *place = g->kind == RULE_FEATURE ? (int32_t)g->key
-                                   : find_number(&m->rule_places, v->rules.data[g->key].fingerprint[1]);
-  return &m->of_rules;
+                                   : find_number(&m->by_rule.places, v->rules.data[g->key].fingerprint[1]);
+  return &m->by_rule.of;
 }
 
 static int add_gradient(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g) {

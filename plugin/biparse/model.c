@@ -1,6 +1,24 @@
 /* The model: its rules, each known by its fingerprint, and its weights. */
 #include "biparse/model.h"
 
+static void cache_release(rule_cache *c) {
+  rule_table_release(&c->rules);
+  void *const all[] = {c->aligned.data,        c->links.data, c->aligned_places.entries,
+                       c->side_places.entries, c->sides.data, c->targets.data};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+  *c = (rule_cache){0};
+}
+
+static int cache_init(rule_cache *c) {
+  *c = (rule_cache){0};
+  if (rule_table_init(&c->rules) || ARRAY_RESERVE(c->aligned, 1)) {
+    cache_release(c);
+    return LSCFG_ENOMEM;
+  }
+  c->aligned.data[0] = (aligned_rule){0};
+  return LSCFG_OK;
+}
+
 lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *text, const lscfg_biparse_options *options) {
   lscfg_biparse_model *m = calloc(1, sizeof *m);
   if (!m) return NULL;
@@ -9,10 +27,7 @@ lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *text, const ls
   m->scale = 1;
   set_first_weights(m->dense);
   set_first_weights(m->dense_kept);
-  if (!space_init(&m->space) && !rule_table_init(&m->rules) && !ARRAY_RESERVE(m->aligned, 1)) {
-    m->aligned.data[0] = (aligned_rule){0};
-    return m;
-  }
+  if (!space_init(&m->space) && !cache_init(&m->cache)) return m;
   lscfg_biparse_model_free(m);
   return NULL;
 }
@@ -39,13 +54,11 @@ static int add_weight(weights *w) {
   return LSCFG_OK;
 }
 
-/* Rules and their lists. */
 static void release_rules(lscfg_biparse_model *m) {
-  rule_table_release(&m->rules);
-  release_weights(&m->of_rules);
-  void *const all[] = {m->only.data,              m->aligned.data,          m->links.data, m->rule_places.entries,
-                       m->aligned_places.entries, m->side_places.entries, m->sides.data, m->targets.data};
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+  cache_release(&m->cache);
+  release_weights(&m->by_rule.of);
+  free(m->by_rule.only.data);
+  free(m->by_rule.places.entries);
 }
 
 void lscfg_biparse_model_free(lscfg_biparse_model *m) {
@@ -80,41 +93,42 @@ int32_t model_weight_place(weight_table *t, int64_t key) {
 }
 
 int32_t model_intern_rule(lscfg_biparse_model *m, const rule_spec *r, int32_t same) {
-  int64_t *place = int_map_at(&m->rule_places, r->fingerprint[1]);
-  if (!place || ARRAY_RESERVE(m->only, 1)) return LSCFG_ENOMEM;
+  int64_t *place = int_map_at(&m->by_rule.places, r->fingerprint[1]);
+  if (!place || ARRAY_RESERVE(m->by_rule.only, 1)) return LSCFG_ENOMEM;
   if (*place) {
-    int32_t *only = &m->only.data[*place - 1];
+    int32_t *only = &m->by_rule.only.data[*place - 1];
     if (*only != same) *only = -1;
     return (int32_t)*place - 1;
   }
-  int32_t rule = rule_table_append(&m->rules, r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
-  if (rule < 0 || add_weight(&m->of_rules)) return LSCFG_ENOMEM;
-  m->only.data[m->only.size++] = same;
+  int32_t rule = rule_table_append(&m->cache.rules, r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
+  if (rule < 0 || add_weight(&m->by_rule.of)) return LSCFG_ENOMEM;
+  m->by_rule.only.data[m->by_rule.only.size++] = same;
   *place = rule + 1;
   return rule;
 }
 
 /* Adds a rule at the end of the list of its source side. */
-static int add_to_side(lscfg_biparse_model *m, int32_t side, int32_t number) {
-  target_list *list = &m->sides.data[side];
+static int add_to_side(rule_cache *c, int32_t side, int32_t number) {
+  target_list *list = &c->sides.data[side];
   if (list->n == list->room) { /* moved to new room of twice the size */
     int32_t room = list->room ? 2 * list->room : 1;
-    if (ARRAY_RESERVE(m->targets, room)) return LSCFG_ENOMEM;
-    for (int32_t k = 0; k < list->n; k++) m->targets.data[m->targets.size + k] = m->targets.data[list->begin + k];
-    list->begin = m->targets.size;
+    if (ARRAY_RESERVE(c->targets, room)) return LSCFG_ENOMEM;
+    for (int32_t k = 0; k < list->n; k++) c->targets.data[c->targets.size + k] = c->targets.data[list->begin + k];
+    list->begin = c->targets.size;
     list->room = room;
-    m->targets.size += room;
+    c->targets.size += room;
   }
-  m->targets.data[list->begin + list->n++] = number;
+  c->targets.data[list->begin + list->n++] = number;
   return LSCFG_OK;
 }
 
 void model_move_up(lscfg_biparse_model *m, int32_t number) {
-  const target_list *list = &m->sides.data[m->aligned.data[number].side];
-  int32_t *targets = m->targets.data + list->begin, at = 0, shown = most_shown(&m->aligned.data[number]);
+  const rule_cache *c = &m->cache;
+  const target_list *list = &c->sides.data[c->aligned.data[number].side];
+  int32_t *targets = c->targets.data + list->begin, at = 0, shown = most_shown(&c->aligned.data[number]);
   while (targets[at] != number) at++;
   for (; at > 0; at--) {
-    int32_t before = targets[at - 1], its = most_shown(&m->aligned.data[before]);
+    int32_t before = targets[at - 1], its = most_shown(&c->aligned.data[before]);
     if (its > shown || (its == shown && before < number)) break;
     targets[at] = before;
   }
@@ -122,36 +136,38 @@ void model_move_up(lscfg_biparse_model *m, int32_t number) {
 }
 
 int32_t model_intern_aligned(lscfg_biparse_model *m, const rule_spec *r, int32_t rule) {
-  int64_t *place = int_map_at(&m->aligned_places, r->fingerprint[2]);
-  if (!place || ARRAY_RESERVE(m->aligned, 2) || ARRAY_RESERVE(m->links, r->n_links)) return LSCFG_ENOMEM;
+  rule_cache *c = &m->cache;
+  int64_t *place = int_map_at(&c->aligned_places, r->fingerprint[2]);
+  if (!place || ARRAY_RESERVE(c->aligned, 2) || ARRAY_RESERVE(c->links, r->n_links)) return LSCFG_ENOMEM;
   if (*place) return (int32_t)*place - 1;
-  if (m->aligned.size == INT32_MAX - 1) return LSCFG_ENOMEM;
-  int64_t *side = int_map_at(&m->side_places, r->fingerprint[0]);
-  if (!side || ARRAY_RESERVE(m->sides, 1)) return LSCFG_ENOMEM;
+  if (c->aligned.size == INT32_MAX - 1) return LSCFG_ENOMEM;
+  int64_t *side = int_map_at(&c->side_places, r->fingerprint[0]);
+  if (!side || ARRAY_RESERVE(c->sides, 1)) return LSCFG_ENOMEM;
   if (!*side) {
-    m->sides.data[m->sides.size] = (target_list){0};
-    *side = ++m->sides.size;
+    c->sides.data[c->sides.size] = (target_list){0};
+    *side = ++c->sides.size;
   }
-  int32_t number = (int32_t)m->aligned.size;
-  m->aligned.data[number] = (aligned_rule){
-      .rule = rule, .side = (int32_t)*side - 1, .links = m->links.size, .lexical = {r->lexical[0], r->lexical[1]}};
+  int32_t number = (int32_t)c->aligned.size;
+  c->aligned.data[number] = (aligned_rule){
+      .rule = rule, .side = (int32_t)*side - 1, .links = c->links.size, .lexical = {r->lexical[0], r->lexical[1]}};
   for (int32_t k = 0; k < r->n_links; k++) {
     const int32_t *link = r->links + 2 * k;
     int32_t weight = model_weight_place(&m->sparse[LSCFG_LINKED_WORDS],
                                   word_key(r->symbols[link[0]], r->symbols[r->n_src + link[1]]));
     if (weight < 0) return LSCFG_ENOMEM;
-    m->links.data[m->links.size++] = (rule_link){weight, (uint8_t)link[0], (uint8_t)link[1]};
+    c->links.data[c->links.size++] = (rule_link){weight, (uint8_t)link[0], (uint8_t)link[1]};
   }
-  if (add_to_side(m, m->aligned.data[number].side, number)) return LSCFG_ENOMEM;
-  m->aligned.data[++m->aligned.size] = (aligned_rule){.links = m->links.size};
+  if (add_to_side(c, c->aligned.data[number].side, number)) return LSCFG_ENOMEM;
+  c->aligned.data[++c->aligned.size] = (aligned_rule){.links = c->links.size};
   *place = number + 1;
   return number;
 }
 
 void lscfg_biparse_next_pass(lscfg_biparse_model *m) {
-  for (int64_t k = 0; k < m->aligned.size; k++) {
-    m->aligned.data[k].shown = most_shown(&m->aligned.data[k]);
-    m->aligned.data[k].now = 0;
+  const rule_cache *c = &m->cache;
+  for (int64_t k = 0; k < c->aligned.size; k++) {
+    c->aligned.data[k].shown = most_shown(&c->aligned.data[k]);
+    c->aligned.data[k].now = 0;
   }
 }
 
@@ -180,9 +196,9 @@ int lscfg_biparse_go_back(lscfg_biparse_model *m, lscfg_error *error) {
 
 /* ---- the rule cache ---- */
 
-static void make_spec(const lscfg_biparse_model *m, int64_t number, int32_t *links, rule_spec *r) {
-  const aligned_rule *a = &m->aligned.data[number];
-  const rule_table *t = &m->rules;
+static void make_spec(const rule_cache *c, int64_t number, int32_t *links, rule_spec *r) {
+  const aligned_rule *a = &c->aligned.data[number];
+  const rule_table *t = &c->rules;
   int64_t begin = t->offsets.data[a->rule];
   *r = (rule_spec){.symbols = t->symbols.data + begin,
                    .links = links,
@@ -192,8 +208,8 @@ static void make_spec(const lscfg_biparse_model *m, int64_t number, int32_t *lin
                    .lexical = {a->lexical[0], a->lexical[1]}};
   r->n_tgt = (int32_t)(t->offsets.data[a->rule + 1] - begin) - r->n_src;
   for (int32_t k = 0; k < r->n_links; k++) {
-    links[2 * k] = m->links.data[a->links + k].src;
-    links[2 * k + 1] = m->links.data[a->links + k].tgt;
+    links[2 * k] = c->links.data[a->links + k].src;
+    links[2 * k + 1] = c->links.data[a->links + k].tgt;
   }
   rule_fingerprints(r->symbols, r->n_src, r->n_tgt, links, r->n_links, r->fingerprint);
 }
@@ -201,69 +217,41 @@ static void make_spec(const lscfg_biparse_model *m, int64_t number, int32_t *lin
 /* Takes the rules of another model that are to stay, in order. */
 static int take_rules(lscfg_biparse_model *m, const lscfg_biparse_model *from) {
   int32_t links[2 * MOST_SYMBOLS * MOST_WORDS];
-  for (int64_t k = 0; k < from->aligned.size; k++) {
-    const aligned_rule *a = &from->aligned.data[k];
-    if (from->rules.arity.data[a->rule] && from->only.data[a->rule] >= 0) continue;
+  for (int64_t k = 0; k < from->cache.aligned.size; k++) {
+    const aligned_rule *a = &from->cache.aligned.data[k];
+    if (from->cache.rules.arity.data[a->rule] && from->by_rule.only.data[a->rule] >= 0) continue;
     rule_spec spec;
-    make_spec(from, k, links, &spec);
-    int32_t rule = model_intern_rule(m, &spec, from->only.data[a->rule]), number = rule;
+    make_spec(&from->cache, k, links, &spec);
+    int32_t rule = model_intern_rule(m, &spec, from->by_rule.only.data[a->rule]), number = rule;
     if (rule >= 0) number = model_intern_aligned(m, &spec, rule);
     if (number < 0) return LSCFG_ENOMEM;
-    m->of_rules.weight.data[rule] = from->of_rules.weight.data[a->rule];
-    m->of_rules.kept.data[rule] = from->of_rules.kept.data[a->rule];
-    m->of_rules.squares.data[rule] = from->of_rules.squares.data[a->rule];
-    m->aligned.data[number].shown = a->shown;
-    m->aligned.data[number].now = a->now;
+    m->by_rule.of.weight.data[rule] = from->by_rule.of.weight.data[a->rule];
+    m->by_rule.of.kept.data[rule] = from->by_rule.of.kept.data[a->rule];
+    m->by_rule.of.squares.data[rule] = from->by_rule.of.squares.data[a->rule];
+    m->cache.aligned.data[number].shown = a->shown;
+    m->cache.aligned.data[number].now = a->now;
     model_move_up(m, number);
   }
   return LSCFG_OK;
 }
 
 int lscfg_biparse_forget(lscfg_biparse_model *m, int64_t most, lscfg_error *error) {
-  if (m->aligned.size <= most) return LSCFG_OK;
+  if (m->cache.aligned.size <= most) return LSCFG_OK;
   lscfg_biparse_model old = *m;
-  memset(&m->rules, 0, sizeof m->rules);
-  memset(&m->of_rules, 0, sizeof m->of_rules);
-  memset(&m->only, 0, sizeof m->only);
-  memset(&m->aligned, 0, sizeof m->aligned);
-  memset(&m->links, 0, sizeof m->links);
-  memset(&m->rule_places, 0, sizeof m->rule_places);
-  memset(&m->aligned_places, 0, sizeof m->aligned_places);
-  memset(&m->side_places, 0, sizeof m->side_places);
-  memset(&m->sides, 0, sizeof m->sides);
-  memset(&m->targets, 0, sizeof m->targets);
-  int failed = rule_table_init(&m->rules) || ARRAY_RESERVE(m->aligned, 1);
-  if (!failed) {
-    m->aligned.data[0] = (aligned_rule){0};
-    failed = take_rules(m, &old) != LSCFG_OK;
-  }
+  m->by_rule = (rule_weights){0};
+  int failed = cache_init(&m->cache) || take_rules(m, &old);
   release_rules(&old);
   if (failed) return out_of_memory(error);
-  if (m->aligned.size <= most) return LSCFG_OK;
+  if (m->cache.aligned.size <= most) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the cache is too small: %lld rules stay of which none may be forgotten",
-                    (long long)m->aligned.size);
+                    (long long)m->cache.aligned.size);
 }
 
 int lscfg_biparse_settle(lscfg_biparse_model *m) {
-  rule_table none;
-  aligned_rule *end = calloc(1, sizeof *end);
-  if (!end || rule_table_init(&none)) {
-    free(end);
-    return LSCFG_ENOMEM;
-  }
-  rule_table_release(&m->rules);
-  m->rules = none;
-  void *const all[] = {m->aligned.data,        m->links.data, m->aligned_places.entries,
-                       m->side_places.entries, m->sides.data, m->targets.data};
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
-  memset(&m->links, 0, sizeof m->links);
-  memset(&m->aligned_places, 0, sizeof m->aligned_places);
-  memset(&m->side_places, 0, sizeof m->side_places);
-  memset(&m->sides, 0, sizeof m->sides);
-  memset(&m->targets, 0, sizeof m->targets);
-  m->aligned.data = end;
-  m->aligned.size = 0;
-  m->aligned.capacity = 1;
+  rule_cache none;
+  if (cache_init(&none)) return LSCFG_ENOMEM;
+  cache_release(&m->cache);
+  m->cache = none;
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind), left = {0};
     memcpy(&left.weight, &w->weight, sizeof left.weight);

@@ -39,18 +39,29 @@ typedef struct {
   int32_t n, room;
 } target_list;
 
+/* Weights by rules without their links. */
+typedef struct {
+  int_map places;      /* fingerprint -> 1 + number */
+  ARRAY(int32_t) only; /* the pair, or the first one equal to it, of a rule that occurs in no other; else -1 */
+  weights of;
+} rule_weights;
+
+/* The discovered rules, which only learning needs. */
+typedef struct {
+  rule_table rules;
+  ARRAY(aligned_rule) aligned;
+  ARRAY(rule_link) links;
+  int_map aligned_places, side_places; /* fingerprint -> 1 + number */
+  ARRAY(target_list) sides;
+  ARRAY(int32_t) targets;
+} rule_cache;
+
 struct lscfg_biparse_model {
   const lscfg_bitexts *text;
   lscfg_biparse_options options;
   space space;
-  rule_table rules;
-  weights of_rules;
-  ARRAY(int32_t) only;
-  ARRAY(aligned_rule) aligned;
-  ARRAY(rule_link) links;
-  int_map rule_places, aligned_places, side_places; /* fingerprint -> 1 + number */
-  ARRAY(target_list) sides;
-  ARRAY(int32_t) targets;
+  rule_weights by_rule;
+  rule_cache cache;
   weight_table sparse[LSCFG_N_SPARSE];
   double dense[LSCFG_N_DENSE], dense_pending[LSCFG_N_DENSE], dense_squares[LSCFG_N_DENSE], dense_kept[LSCFG_N_DENSE];
   double scale;    /* that all sparse weights have in common */
@@ -96,12 +107,12 @@ static inline int32_t find_number(const int_map *m, int64_t key) {
 
 /* True if a rule has no weight for a pair: no rule has, or the rule occurs in no other pair. */
 static inline int left_out(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
-  return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->only.data[rule] == same));
+  return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->by_rule.only.data[rule] == same));
 }
 
 /* Weights, times a scale: the model's, or 0 for the beginning. */
 static inline double rule_weight(const lscfg_biparse_model *m, double scale, int32_t rule, int32_t same) {
-  return rule < 0 || left_out(m, rule, same) ? 0 : scale * m->of_rules.weight.data[rule];
+  return rule < 0 || left_out(m, rule, same) ? 0 : scale * m->by_rule.of.weight.data[rule];
 }
 
 static inline double sparse_weight(const lscfg_biparse_model *m, double scale, int kind, int32_t src, int32_t tgt) {
@@ -111,7 +122,7 @@ static inline double sparse_weight(const lscfg_biparse_model *m, double scale, i
 
 /* The weights of a kind, rules being the last. */
 static inline weights *weights_of_kind(lscfg_biparse_model *m, int kind) {
-  return kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
+  return kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->by_rule.of;
 }
 
 /* The dense weights of the beginning. */

@@ -21,8 +21,8 @@ static double score_known(const pair_work *p, const aligned_rule *a) {
   const lscfg_biparse_model *m = p->model;
   double score = rule_weight(m, p->scale, a->rule, p->same), words = 0;
   for (int64_t k = a[0].links; k < a[1].links; k++)
-    words += m->sparse[LSCFG_LINKED_WORDS].of.weight.data[m->links.data[k].weight];
-  const rule_table *t = &m->rules;
+    words += m->sparse[LSCFG_LINKED_WORDS].of.weight.data[m->cache.links.data[k].weight];
+  const rule_table *t = &m->cache.rules;
   int64_t length = t->offsets.data[a->rule + 1] - t->offsets.data[a->rule] - t->src_length.data[a->rule];
   return score + p->scale * words + p->weight[LSCFG_LEX_TARGET] * a->lexical[LSCFG_LEX_TARGET] +
          p->weight[LSCFG_LEX_SOURCE] * a->lexical[LSCFG_LEX_SOURCE] +
@@ -52,13 +52,13 @@ static int64_t find_target(const lscfg_biparse_visits *v, int64_t begin, int64_t
 static int add_targets(lscfg_biparse_visits *v, neighbour_side *side, int64_t fingerprint, const int32_t *first,
                        const int32_t *last) {
   const lscfg_biparse_model *m = v->pair.model;
-  int32_t known = find_number(&m->side_places, fingerprint);
+  int32_t known = find_number(&m->cache.side_places, fingerprint);
   side->begin = (int32_t)v->targets.size;
   if (known >= 0) {
-    const target_list *list = &m->sides.data[known];
+    const target_list *list = &m->cache.sides.data[known];
     for (int32_t k = 0; k < list->n && k < m->options.max_targets; k++) {
-      int32_t number = m->targets.data[list->begin + k];
-      if (add_target(v, score_known(&v->pair, &m->aligned.data[number]), number, -1)) return LSCFG_ENOMEM;
+      int32_t number = m->cache.targets.data[list->begin + k];
+      if (add_target(v, score_known(&v->pair, &m->cache.aligned.data[number]), number, -1)) return LSCFG_ENOMEM;
     }
   }
   int64_t end = v->targets.size;
@@ -158,13 +158,13 @@ static int add_rule_feature(lscfg_biparse_visits *v, int32_t rule, int32_t local
 /* Takes the expectations of a known rule away. */
 static int subtract_known(lscfg_biparse_visits *v, const aligned_rule *a, double expected) {
   const lscfg_biparse_model *m = v->pair.model;
-  const rule_table *t = &m->rules;
+  const rule_table *t = &m->cache.rules;
   double *dense = v->dense.data + v->dense.size - LSCFG_N_DENSE;
   for (int way = 0; way < 2; way++) dense[way] -= expected * a->lexical[way];
   int64_t length = t->offsets.data[a->rule + 1] - t->offsets.data[a->rule] - t->src_length.data[a->rule];
   dense[LSCFG_TARGET_WORDS] -= expected * (double)(length - t->arity.data[a->rule]);
   for (int64_t k = a[0].links; k < a[1].links; k++) {
-    const int32_t *words = m->sparse[LSCFG_LINKED_WORDS].words.data + 2 * (int64_t)m->links.data[k].weight;
+    const int32_t *words = m->sparse[LSCFG_LINKED_WORDS].words.data + 2 * (int64_t)m->cache.links.data[k].weight;
     if (visits_add(v, LSCFG_LINKED_WORDS, word_key(words[0], words[1]), -expected)) return LSCFG_ENOMEM;
   }
   return LSCFG_OK;
@@ -185,10 +185,10 @@ static int subtract(lscfg_biparse_visits *v) {
       const neighbour_rule *target = &v->targets.data[k];
       double expected = side->expected * exp(target->score - side->score), value = -expected;
       const lscfg_biparse_rule *own = target->local < 0 ? NULL : &v->rules.data[target->local];
-      int32_t rule = target->aligned >= 0 ? m->aligned.data[target->aligned].rule
-                                          : find_number(&m->rule_places, own->fingerprint[1]);
+      int32_t rule = target->aligned >= 0 ? m->cache.aligned.data[target->aligned].rule
+                                          : find_number(&m->by_rule.places, own->fingerprint[1]);
       if (own) value += own->expected;
-      if (target->aligned >= 0 ? subtract_known(v, &m->aligned.data[target->aligned], expected)
+      if (target->aligned >= 0 ? subtract_known(v, &m->cache.aligned.data[target->aligned], expected)
                                : subtract_own(v, own, expected))
         return LSCFG_ENOMEM;
       if (add_rule_feature(v, rule, target->local, value)) return LSCFG_ENOMEM;

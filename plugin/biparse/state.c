@@ -9,7 +9,7 @@ static int copy_weights(lscfg_biparse_model *m, int which, const double *weight,
 }
 
 static int copy_aligned(lscfg_biparse_model *m) {
-  int64_t n = m->aligned.size, n_links = m->links.size;
+  int64_t n = m->cache.aligned.size, n_links = m->cache.links.size;
   m->link_view.size = m->link_begin.size = m->lexical.size = 0;
   if (ARRAY_RESERVE(m->link_view, 2 * n_links + 1) || ARRAY_RESERVE(m->link_begin, n + 1) ||
       ARRAY_RESERVE(m->lexical, 2 * n + 1))
@@ -18,34 +18,34 @@ static int copy_aligned(lscfg_biparse_model *m) {
     m->numbers[k].size = 0;
     if (ARRAY_RESERVE(m->numbers[k], n + 1)) return LSCFG_ENOMEM;
   }
-  for (int64_t k = 0; k <= n; k++) m->link_begin.data[k] = m->aligned.data[k].links;
+  for (int64_t k = 0; k <= n; k++) m->link_begin.data[k] = m->cache.aligned.data[k].links;
   for (int64_t k = 0; k < n; k++) {
-    const aligned_rule *a = &m->aligned.data[k];
+    const aligned_rule *a = &m->cache.aligned.data[k];
     m->numbers[0].data[k] = a->rule;
     m->numbers[1].data[k] = a->shown;
     m->numbers[2].data[k] = a->now;
     for (int way = 0; way < 2; way++) m->lexical.data[2 * k + way] = a->lexical[way];
   }
   for (int64_t k = 0; k < n_links; k++) {
-    m->link_view.data[2 * k] = m->links.data[k].src;
-    m->link_view.data[2 * k + 1] = m->links.data[k].tgt;
+    m->link_view.data[2 * k] = m->cache.links.data[k].src;
+    m->link_view.data[2 * k + 1] = m->cache.links.data[k].tgt;
   }
   return LSCFG_OK;
 }
 
 int lscfg_biparse_model_get(lscfg_biparse_model *m, lscfg_biparse_view *view) {
-  if (copy_aligned(m) || copy_weights(m, 0, m->of_rules.weight.data, m->of_rules.weight.size)) return LSCFG_ENOMEM;
-  *view = (lscfg_biparse_view){.n_rules = rule_table_size(&m->rules),
-                               .n_symbols = m->rules.symbols.size,
-                               .symbols = m->rules.symbols.data,
-                               .offsets = m->rules.offsets.data,
-                               .src_length = m->rules.src_length.data,
-                               .arity = m->rules.arity.data,
+  if (copy_aligned(m) || copy_weights(m, 0, m->by_rule.of.weight.data, m->by_rule.of.weight.size)) return LSCFG_ENOMEM;
+  *view = (lscfg_biparse_view){.n_rules = rule_table_size(&m->cache.rules),
+                               .n_symbols = m->cache.rules.symbols.size,
+                               .symbols = m->cache.rules.symbols.data,
+                               .offsets = m->cache.rules.offsets.data,
+                               .src_length = m->cache.rules.src_length.data,
+                               .arity = m->cache.rules.arity.data,
                                .rule_weight = m->weight_view[0].data,
-                               .rule_squares = m->of_rules.squares.data,
-                               .only = m->only.data,
-                               .n_aligned = m->aligned.size,
-                               .n_links = m->links.size,
+                               .rule_squares = m->by_rule.of.squares.data,
+                               .only = m->by_rule.only.data,
+                               .n_aligned = m->cache.aligned.size,
+                               .n_links = m->cache.links.size,
                                .aligned_rule = m->numbers[0].data,
                                .link_begin = m->link_begin.data,
                                .links = m->link_view.data,
@@ -120,7 +120,7 @@ static int add_rules(lscfg_biparse_model *m, const lscfg_biparse_view *view, dou
     rule_fingerprints(spec.symbols, spec.n_src, spec.n_tgt, NULL, 0, spec.fingerprint);
     int32_t rule = numbers[k] = model_intern_rule(m, &spec, view->only[k]);
     if (rule < 0) return LSCFG_ENOMEM;
-    add_share(&m->of_rules, rule, share, view->rule_weight[k], view->kept[LSCFG_N_SPARSE][k], view->rule_squares[k]);
+    add_share(&m->by_rule.of, rule, share, view->rule_weight[k], view->kept[LSCFG_N_SPARSE][k], view->rule_squares[k]);
   }
   return LSCFG_OK;
 }
@@ -141,7 +141,7 @@ static int add_aligned(lscfg_biparse_model *m, const lscfg_biparse_view *view, c
     rule_fingerprints(spec.symbols, spec.n_src, spec.n_tgt, spec.links, spec.n_links, spec.fingerprint);
     int32_t number = model_intern_aligned(m, &spec, numbers[rule]);
     if (number < 0) return out_of_memory(error);
-    aligned_rule *a = &m->aligned.data[number];
+    aligned_rule *a = &m->cache.aligned.data[number];
     if (view->shown[k] > a->shown) a->shown = view->shown[k];
     a->now += view->shown_now[k];
     model_move_up(m, number);
@@ -153,7 +153,7 @@ static int add_aligned(lscfg_biparse_model *m, const lscfg_biparse_view *view, c
 static int has_all(const lscfg_biparse_model *m, const lscfg_biparse_view *view) {
   for (int kind = 0; kind < LSCFG_N_SPARSE; kind++)
     if (m->sparse[kind].of.weight.size != view->n_weights[kind]) return 0;
-  return m->of_rules.weight.size == view->n_rules && m->aligned.size == view->n_aligned;
+  return m->by_rule.of.weight.size == view->n_rules && m->cache.aligned.size == view->n_aligned;
 }
 
 int lscfg_biparse_model_add(lscfg_biparse_model *m, const lscfg_biparse_view *view, double share,

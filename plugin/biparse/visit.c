@@ -101,8 +101,8 @@ static int collect_rules(lscfg_biparse_visits *v) {
       v->links.size = r->links;
     } else {
       *place = ++v->rules.size;
-      r->known = find_number(&model->aligned_places, r->fingerprint[2]);
-      r->weight[0] = rule_weight(model, p->scale, find_number(&model->rule_places, r->fingerprint[1]), p->same);
+      r->known = find_number(&model->cache.aligned_places, r->fingerprint[2]);
+      r->weight[0] = rule_weight(model, p->scale, find_number(&model->by_rule.places, r->fingerprint[1]), p->same);
     }
     e->rule = (int32_t)*place - 1;
     v->rules.data[e->rule].expected += e->probability;
