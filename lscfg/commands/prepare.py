@@ -15,6 +15,7 @@ from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.read import stream_lines
+from lscfg.io.sides import SIDES
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
@@ -67,9 +68,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_jobs(corpus)
     add_settings(corpus, Table(TABLE, (PrepareSettings,), TEXT_READERS.settings() | TOKENISERS.settings()))
     apply = add_action(actions, "apply", "prepare new text, from standard input or a file, like the corpus")
-    apply.add_argument(
-        "--side", choices=("source", "target"), default="source", help="language of the text (default: %(default)s)"
-    )
+    apply.add_argument("--side", choices=SIDES, default="source", help="language of the text (default: %(default)s)")
     restore = add_action(actions, "restore", "restore translations to ordinary text")
     for action in (apply, restore):
         action.mixes = True

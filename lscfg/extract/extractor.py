@@ -15,6 +15,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.tokens import RuleTokens
+from lscfg.io.sides import SIDES
 from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.model.boundary import BoundaryModel
 from lscfg.settings import Declared, setting
@@ -97,7 +98,7 @@ class RuleInputs:
         """
         found: dict[str, Path] = {}
         if "text" in needs:
-            found = dict(zip(("source", "target"), self.parallel, strict=True))
+            found = dict(zip(SIDES, self.parallel, strict=True))
             found |= {f"alignments {number:03}": path for number, path in enumerate(self.alignments, 1)}
         if "derivations" in needs and self.derivations:
             found["derivations"] = self.derivations

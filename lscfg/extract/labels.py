@@ -21,6 +21,7 @@ from lscfg.extract.word_classes import FEWEST, exchange
 from lscfg.extract.yields import Yields
 from lscfg.grammar.table import GOAL, MAX_CATEGORIES, X
 from lscfg.io.read import read_lines, stream_lines
+from lscfg.io.sides import SIDES
 
 LEAST = 100
 """Minimum number of nodes of a label that becomes a category; nodes of other labels stay [X]."""
@@ -58,7 +59,7 @@ class Labelled:
         total = sum(self.nodes.values())
         shown = ", ".join(f"{name} {100 * n / total:.1f} %" for name, n in islice(self.nodes.items(), 8))
         return {
-            "labelled side": ("source", "target")[self.side],
+            "labelled side": SIDES[self.side],
             "labels": self.labels,
             "categories": len(self.nodes),
             "nodes of [X]": f"{100 * self.nodes.get(X, 0) / total:.1f} %",

@@ -24,12 +24,12 @@ from lscfg.settings import setting
 MAX_WORDS = 5
 """Most source words of a phrase pair (thesis, section 4.2)."""
 
-MAX_TARGETS = 20
+PHRASE_TARGETS = 20
 """Most target sides of a source phrase (thesis, section 4.2)."""
 
 
 @dataclass(frozen=True)
-class PhrasePairSettings(ExtractorSettings, defaults={"max_targets": MAX_TARGETS}):
+class PhrasePairSettings(ExtractorSettings, defaults={"max_targets": PHRASE_TARGETS}):
     """Settings of phrase pairs and their grammar."""
 
     max_words: int = setting(MAX_WORDS, "maximum source words of a phrase pair", least=1)
@@ -40,7 +40,6 @@ class PhraseRules(RuleCounts):
 
     own_glue = True
     plain_glue = True
-    max_targets = MAX_TARGETS
 
     @classmethod
     def of(cls, derivations: Derivations, max_words: int = MAX_WORDS) -> PhraseRules:

@@ -60,10 +60,6 @@ class RuleCounts:
     own_glue: ClassVar[bool] = False
     """True if the grammar has rules of bare nonterminals and a root rule instead of the decoder's glue rules."""
 
-    max_targets: ClassVar[int] = 30
-    """Default for the most target sides of a source side. Bare nonterminals with some unlinked target
-    word have thousands, most of them singletons, which would be tried in every span of every sentence."""
-
     plain_glue: ClassVar[bool] = False
     """True if rules of bare nonterminals have no counts; their only features are Glue and Inverse."""
 

@@ -13,8 +13,9 @@ from lscfg.grammar.table import RuleTable
 from lscfg.kernel import Matcher
 from lscfg.log import progress
 
-MAX_TARGETS = RuleCounts.max_targets
-"""Default for the most target sides of a source side."""
+MAX_TARGETS = 30
+"""Default for the most target sides of a source side. Bare nonterminals with some unlinked target word have thousands,
+most of them singletons, which would be tried in every span of every sentence."""
 
 
 # ---- which rules are written ----

@@ -9,6 +9,7 @@ import numpy as np
 
 from lscfg.grammar.table import vocabulary_words
 from lscfg.io.layout import check_layout, check_range, named_from
+from lscfg.io.sides import SIDES
 from lscfg.kernel.compiled import word_arrays
 from lscfg.kernel.neural import FERTILITIES, MAX_HISTORY, SOURCE_WORDS, TARGET_WORDS
 
@@ -89,7 +90,7 @@ class NeuralModel:
 def side_arrays(prefix: str, words: tuple[list[str], list[str]]) -> dict[str, np.ndarray]:
     """The arrays of the source and the target vocabulary by their names in model files."""
     found: dict[str, np.ndarray] = {}
-    for side, own in zip(("source", "target"), words, strict=True):
+    for side, own in zip(SIDES, words, strict=True):
         encoded = word_arrays(own)
         found |= {f"{prefix}{side}.vocab.{name}": encoded[k] for k, name in enumerate(("bytes", "offsets"))}
     return found
@@ -102,7 +103,7 @@ def side_words(prefix: str, arrays: Mapping[str, np.ndarray]) -> tuple[list[str]
         ValueError: names an array that is no part of a vocabulary.
     """
     found = []
-    for side in ("source", "target"):
+    for side in SIDES:
         with named_from(f"{prefix}{side}."):
             own = {f"vocab.{name}": arrays[f"{side}.vocab.{name}"] for name in ("bytes", "offsets")}
             found.append(vocabulary_words(own))

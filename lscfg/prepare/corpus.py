@@ -13,6 +13,7 @@ from typing import NamedTuple
 from lscfg import log
 from lscfg.errors import InputError, counted
 from lscfg.io.read import stream_lines
+from lscfg.io.sides import SIDES
 from lscfg.io.write import write_lines
 from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
@@ -37,7 +38,6 @@ from lscfg.settings import SettingError
 
 DROPPED = "dropped.tsv"
 PROFILES = "profiles.safetensors"
-SIDES = "source", "target"
 HELD_OUT_SETS = "dev", "test"
 BLOCK = 2000
 """Lines that a worker receives at a time."""

@@ -20,6 +20,7 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.read import read_chunks
+from lscfg.io.sides import SIDES
 from lscfg.log import progress
 from lscfg.prepare.content import OWN_ENCODING, FileBeginning, Guess, find_encoding, find_format
 from lscfg.prepare.csv_table import table_rows
@@ -35,8 +36,6 @@ from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.prepare.tongues import DETECTOR, detects, language_of_text
 from lscfg.prepare.workbook import Sheet, main_sheet, read_sheets
 from lscfg.prepare.xliff import parse_xliff
-
-SIDES = "source", "target"
 
 ROWS = 3000
 """Rows that guesses look at."""
@@ -643,8 +642,7 @@ def _languages(
             reason = one.means if not language else f"both sides seem to be {language}"
             languages[side] = UNKNOWN[side]
             made.warnings.append(
-                f"the {('source', 'target')[side]} language is unknown ({reason}); name both with"
-                f" {given.options.languages}"
+                f"the {SIDES[side]} language is unknown ({reason}); name both with {given.options.languages}"
             )
         elif (
             one.code
@@ -656,8 +654,7 @@ def _languages(
         ):
             cure = "check" if all(stated) else "name both with"
             made.warnings.append(
-                f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; {cure}"
-                f" {given.options.languages}"
+                f"the {SIDES[side]} text looks like {one.code}, not {language}; {cure} {given.options.languages}"
             )
     made.found("languages", f"{languages[0]} to {languages[1]}", evidence, given.options.languages)
     return languages[0], languages[1]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from lscfg.errors import InputError
 from lscfg.io.json_files import COUNT, read_json
+from lscfg.io.sides import SIDES
 from lscfg.prepare.clean import PIECE_MARK
 from lscfg.prepare.spacing import JOINER, MARKS
 from lscfg.prepare.spm import SubwordSettings, load_pieces, train_pieces
@@ -24,7 +25,6 @@ from lscfg.prepare.spm import SubwordSettings, load_pieces, train_pieces
 # to words keep their marks. Pieces of the source break names, which are copied.
 
 USER = "pieces"
-SIDES = ("source", "target")
 AUTO = "auto"
 """Model of a side whose cutting the development set chooses, in ``lscfg run``."""
 LEAST = 8

@@ -12,6 +12,7 @@ from typing import Any, NotRequired, Self, TypedDict
 from lscfg.errors import InputError, quote
 from lscfg.extras import installed_versions
 from lscfg.io.json_files import COUNT, check_shape, read_json, write_json
+from lscfg.io.sides import SIDES
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
@@ -92,7 +93,7 @@ class Record:
     def write(self, folder: Path) -> None:
         """Writes the file next to the models."""
         sides = {}
-        for name, side in zip(("source", "target"), self.sides, strict=True):
+        for name, side in zip(SIDES, self.sides, strict=True):
             models = {"case": side.case_model, "words": side.word_model, "pieces": side.piece_model}
             files = {key: _facts(model) for key, model in models.items() if model}
             sides[name] = {"language": side.language, "models": files, "starts": side.starts}
@@ -140,7 +141,7 @@ class Record:
         found = read_json(path, RecordFacts, CURE, FORMAT)
         try:
             settings = _settings(found["settings"])
-            source, target = (_side(path, settings, found["sides"][name]) for name in ("source", "target"))
+            source, target = (_side(path, settings, found["sides"][name]) for name in SIDES)
             profiles = _model(path, found["profiles"]) if "profiles" in found else None
         except ValueError as error:
             raise InputError(f"damaged, or not written by this version of lscfg ({error}); {CURE}", path) from error

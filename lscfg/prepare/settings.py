@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lscfg.errors import InputError, quote
 from lscfg.io.compression import plain_name
+from lscfg.io.sides import SIDES
 from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
 from lscfg.prepare.health import DROPPABLE
@@ -104,7 +105,7 @@ class PrepareSettings(Declared):
             SettingError: a language is not given, and cannot be taken from the ending of a file name.
         """
         found = []
-        for number, side in enumerate(("source", "target")):
+        for number, side in enumerate(SIDES):
             language = getattr(self, f"{side}_language")
             if not language and len(files) == 2 and reader_of(files, self.format) == TEXT:
                 _, dot, language = plain_name(files[number].name).rpartition(".")

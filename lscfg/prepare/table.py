@@ -12,6 +12,7 @@ from statistics import median
 
 from lscfg import log
 from lscfg.errors import InputError, quote
+from lscfg.io.sides import SIDES
 from lscfg.prepare.encoded import EncodedSettings
 from lscfg.prepare.languages import named_language, same_language
 from lscfg.prepare.reader import RawPair
@@ -101,7 +102,7 @@ def parse_rows(
             f"{path}:{number}: {named} look like column names but are treated as a pair; header = true in [prepare]"
             " skips them"
         )
-    for side, name in enumerate(("source", "target")):
+    for side, name in enumerate(SIDES):
         column = getattr(settings, f"{name}_column")
         if numbers[side] > good * MOST:
             log.warning(

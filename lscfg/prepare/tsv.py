@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lscfg import log
+from lscfg.io.sides import SIDES
 from lscfg.prepare.encoded import decoding_fault, encoded_lines
 from lscfg.prepare.reader import RawPair, TextReader
 from lscfg.prepare.table import MOST, ColumnSettings, TextTableSettings, parse_rows
@@ -56,7 +57,7 @@ def parse_table(
             f"{path}:{example}: {quoted} lines have fields in quotes with doubled quotes inside, as spreadsheets write"
             " them; the quotes stay in the text: format = csv in [prepare] reads them"
         )
-    for side, name in enumerate(("source", "target")):
+    for side, name in enumerate(SIDES):
         if enclosed[side] > good * MOST:
             log.warning(
                 f"{path}: the fields of column {getattr(settings, f'{name}_column')} are in quotes, which stay in the"

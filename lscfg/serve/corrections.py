@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lscfg.errors import counted, did_you_mean, quote
+from lscfg.io.sides import SIDES
 from lscfg.serve.dispatch import Dispatcher
 from lscfg.serve.libre import check_key
 from lscfg.serve.pairs import pair_schema, read_pair
@@ -22,7 +23,6 @@ ADD, UNDO = "/corrections", "/corrections/{id}"
 ROUTES = {ADD: ("GET", "POST"), UNDO: ("DELETE",)}
 """Methods of each path."""
 
-SIDES = ("source", "target")
 LISTED, MOST_LISTED = 100, 1000
 """Corrections of a list, by default and at most."""
 PAGING = ("after", "limit")

@@ -13,7 +13,7 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices
 from lscfg.extract.derive import Derivations
-from lscfg.extract.phrases import MAX_TARGETS, MAX_WORDS, phrase_nodes, phrase_tokens
+from lscfg.extract.phrases import MAX_WORDS, PHRASE_TARGETS, phrase_nodes, phrase_tokens
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.select import most_frequent
 from lscfg.grammar.table import RuleTable
@@ -29,7 +29,7 @@ class InventorySettings(Declared):
     """Settings of the inventory: the phrase pairs that count as options."""
 
     max_words: int = setting(MAX_WORDS, "largest number of source words of a phrase pair", least=1)
-    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept for each source phrase", least=1)
+    max_targets: int = setting(PHRASE_TARGETS, "most frequent target sides kept for each source phrase", least=1)
     min_count: int = setting(MIN_COUNT, "minimum number of tokens of a phrase pair", least=1)
 
 

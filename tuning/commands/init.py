@@ -12,6 +12,7 @@ from lscfg.formats.ini import format_ini
 from lscfg.formats.weights import write_weights
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.folders import make_folder
+from lscfg.io.sides import SIDES
 from lscfg.io.write import atomic_write, check_replaceable, write_lines
 from lscfg.options import add_source
 from lscfg.prepare.guess import INIT_OPTIONS, Given, guess
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="treat the text as raw: lscfg run tokenises it and sets pairs aside for tuning and testing",
     )
-    for side in ("source", "target"):
+    for side in SIDES:
         corpus.add_argument(
             f"--{side}-language",
             metavar="CODE",
@@ -133,7 +134,7 @@ def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, dic
     files = [Path(name) for name in (args.source, args.target) if name]
     if len(files) == 2 and files[0].resolve() == files[1].resolve():
         raise InputError("is named for both sides; name two files, or one table with -s alone", files[0])
-    languages = {f"{side}_language": getattr(args, f"{side}_language") for side in ("source", "target")}
+    languages = {f"{side}_language": getattr(args, f"{side}_language") for side in SIDES}
     drawn = [name for name in ("dev", "test") if not getattr(args, f"{name}_set")]
     if not files:
         return languages | dict.fromkeys(drawn, MOST_HELD_OUT), {}

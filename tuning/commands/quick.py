@@ -25,6 +25,7 @@ from lscfg.extras import need
 from lscfg.io.arguments import InputFile, NamedFile, output_folder
 from lscfg.io.json_files import read_json
 from lscfg.io.read import decode_text, file_hash, read_bytes
+from lscfg.io.sides import SIDES
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.signals import Terminated
@@ -345,7 +346,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, prepare: Mapping[str, 
     sides = TEXT_READERS[str(found.settings["format"])].FILES or 1
     corpus = {
         side: [relative(str(path), folder) for path in found.files[number::sides]]
-        for number, side in enumerate(("source", "target")[:sides])
+        for number, side in enumerate(SIDES[:sides])
     }
     systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
     tables = found.tables | SMALL_TEXT
@@ -392,7 +393,7 @@ def _write(path: Path, text: str) -> None:
 def _corpus_files(text: str, path: Path) -> set[str]:
     """The files of pairs in an experiment, without links."""
     named = parse_toml(text, path)["corpus"]
-    files = [file for side in ("source", "target") for file in _listed(named.get(side, []))]
+    files = [file for side in SIDES for file in _listed(named.get(side, []))]
     return {os.path.realpath(path.parent / file) for file in files}
 
 

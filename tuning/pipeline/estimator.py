@@ -18,11 +18,10 @@ from lscfg import log
 from lscfg.api.arguments import check_number, check_path, check_text
 from lscfg.api.records import Records
 from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.io.sides import SIDES
 from lscfg.tuning.pipeline.arguments import check_glossary, check_pairs, check_side, check_training
 from lscfg.tuning.pipeline.fitted import FittedTranslator
 from lscfg.tuning.pipeline.training import train_bundle
-
-SIDES = "source", "target"
 
 
 class Pipeline:

@@ -24,10 +24,9 @@ from lscfg.induce.propagated.parallel import loose_pairs
 from lscfg.induce.propagated.retrieval import SENTENCES, LinkedWords, from_sentences
 from lscfg.induce.propagated.text import Text, read_words
 from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.io.sides import SIDES
 from lscfg.io.tensors import load, metadata_json, save
 from lscfg.settings import Declared, setting
-
-SIDES = ("source", "target")
 
 MIN_TARGET = 2
 """Minimum count in text of a target phrase that is not a known translation."""

@@ -11,11 +11,12 @@ from typing import Generic, NamedTuple
 from lscfg import log
 from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines
+from lscfg.io.sides import SIDES
 from lscfg.io.write import copy_file, write_lines
 from lscfg.prepare.corpus import set_file
 from lscfg.prepare.cut import cut_corpus, set_files
 from lscfg.prepare.files import PIECES_CHOICE, RECORD
-from lscfg.prepare.pieces import SIDES, Cutting, join_pieces
+from lscfg.prepare.pieces import Cutting, join_pieces
 from lscfg.tuning.bleu import WIDTH, corpus_bleu
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.schema import RawCorpus
