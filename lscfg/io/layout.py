@@ -48,6 +48,11 @@ def _agrees(size: int, dimension: str, sizes: dict[str, int]) -> bool:
     return size >= 0 and sizes.setdefault(name, size) == size
 
 
+def arrays_below(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays whose names begin with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 @contextmanager
 def named_from(prefix: str) -> Iterator[None]:
     """Completes the name of the array in a fault, for checks of arrays by the ends of their names.

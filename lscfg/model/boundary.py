@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.grammar.table import vocabulary_words
-from lscfg.io.layout import check_layout, check_range, named_from
+from lscfg.io.layout import arrays_below, check_layout, check_range, named_from
 
 LAYOUT = {
     "vocab.bytes": "uint8 [bytes]",
@@ -81,7 +81,7 @@ class BoundaryModel:
             ValueError: names an array that is missing or wrong.
         """
         start = "boundary."
-        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        own = arrays_below(start, arrays)
         with named_from(start):
             sizes = check_layout(own, LAYOUT)
             words = vocabulary_words(own)

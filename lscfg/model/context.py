@@ -9,7 +9,7 @@ import numpy as np
 
 from lscfg.grammar.table import LAYOUT as RULES
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
-from lscfg.io.layout import check_layout, check_offsets, check_range, named_from
+from lscfg.io.layout import arrays_below, check_layout, check_offsets, check_range, named_from
 from lscfg.kernel import CONTEXT_LENGTHS, CONTEXT_SHAPES, CONTEXT_WORD_KINDS
 from lscfg.model.low_dimensional import LowDimensionalModel
 
@@ -78,7 +78,7 @@ class ContextModel:
             ValueError: names an array that is missing or wrong.
         """
         start = "context."
-        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        own = arrays_below(start, arrays)
         with named_from(start):
             check_layout(own, LAYOUT | {name: kind for name, kind in RULES.items() if name != "rules.arity"})
             own["rules.arity"] = _arity(own["rules.symbols"], own["rules.offsets"], own["rules.src_length"])

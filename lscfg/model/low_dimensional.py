@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lscfg.io.layout import check_layout, check_offsets, check_range, named_from
+from lscfg.io.layout import arrays_below, check_layout, check_offsets, check_range, named_from
 from lscfg.kernel import CONTEXT_EXTRA_WORDS, CONTEXT_LENGTHS, SCORE_FUNCTIONS
 
 LAYOUT = {
@@ -98,7 +98,7 @@ class LowDimensionalModel:
         Raises:
             ValueError: names an array that is missing or wrong.
         """
-        own = {name.removeprefix("sense."): array for name, array in arrays.items() if name.startswith("sense.")}
+        own = arrays_below("sense.", arrays)
         if kind not in SCORE_FUNCTIONS:
             raise ValueError(f"unknown score function {kind!r:.30}")
         hidden, weighted = "hidden" in own, "weights" in own

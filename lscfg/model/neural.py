@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.grammar.table import vocabulary_words
-from lscfg.io.layout import check_layout, check_range, named_from
+from lscfg.io.layout import arrays_below, check_layout, check_range, named_from
 from lscfg.io.sides import SIDES
 from lscfg.kernel.compiled import word_arrays
 from lscfg.kernel.neural import FERTILITIES, MAX_HISTORY, SOURCE_WORDS, TARGET_WORDS
@@ -72,7 +72,7 @@ class NeuralModel:
             ValueError: names an array that is missing or wrong.
         """
         sizes = check_layout(arrays, {PREFIX + name: declared for name, declared in LAYOUT.items()})
-        own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        own = arrays_below(PREFIX, arrays)
         reach, history = own["shape"].tolist()
         if not (0 <= reach <= MOST_REACH and 0 <= history <= MAX_HISTORY):
             raise ValueError("array 'neural.shape' holds impossible numbers of words")

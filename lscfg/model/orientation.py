@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.io.layout import check_layout
+from lscfg.io.layout import arrays_below, check_layout
 from lscfg.kernel.neural import SOURCE_WORDS
 from lscfg.model.neural import check_links, side_arrays, side_words
 
@@ -57,7 +57,7 @@ class OrientationModel:
             ValueError: names an array that is missing or wrong.
         """
         sizes = check_layout(arrays, {PREFIX + name: declared for name, declared in LAYOUT.items()})
-        own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        own = arrays_below(PREFIX, arrays)
         for name in ("words", "length", "share"):
             if not np.isfinite(own[name]).all():
                 raise ValueError(f"array 'orientation.{name}' holds a value that is not finite")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from lscfg.io.layout import check_layout, check_range
+from lscfg.io.layout import arrays_below, check_layout, check_range, named_from
 from lscfg.io.tensors import Blocks, Spool
 from lscfg.model.shared import SharedTensors
 
@@ -116,14 +116,12 @@ def unpack(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) 
         ValueError: names an array that is missing or wrong.
     """
     prefix = f"{name}."
-    own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
-    try:
+    own = arrays_below(prefix, arrays)
+    with named_from(prefix):
         sizes = check_layout(own, LAYOUT)
         length = int(np.prod(shape))
         check_range("index", own["index"], 0, sizes["tensors"])
         check_range("support", own["support"], 0, length)
         if (np.diff(own["support"]) <= 0).any():
             raise ValueError("array 'support' does not ascend")
-    except ValueError as error:
-        raise ValueError(str(error).replace("array '", f"array '{prefix}")) from None
     return SharedTensors(own["index"], own["support"], own["values"], shape)

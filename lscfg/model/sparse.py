@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.io.layout import arrays_below, check_layout, check_offsets, check_range, named_from
 from lscfg.model.shared import SharedTensors
 
 LAYOUT = {
@@ -112,15 +112,13 @@ def unpack_sparse(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int,
         ValueError: names an array that is missing or wrong.
     """
     prefix = f"{name}."
-    own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+    own = arrays_below(prefix, arrays)
     length = int(np.prod(shape))
-    try:
+    with named_from(prefix):
         sizes = check_layout(own, LAYOUT)
         check_range("index", own["index"], 0, sizes["tensors"])
         check_range("positions", own["positions"], 0, length)
         check_offsets("first", own["first"], sizes["entries"])
-    except ValueError as error:
-        raise ValueError(str(error).replace("array '", f"array '{prefix}")) from None
     owner = np.repeat(np.arange(sizes["tensors"]), np.diff(own["first"]))
     with np.errstate(all="ignore"):  # of a damaged file; the caller refuses what is not finite
         values = own["scales"][owner] * own["levels"][own["codes"]]
