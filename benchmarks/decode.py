@@ -123,7 +123,11 @@ def measure(ini: str, weights_file: str, text: str, lines: str, words: str, k: s
         found[name] = {"all": time.process_time() - begin, **spent}
         if name == "first":
             found["memory"] = memory()
-            decoder.keeps, decoder._room = True, 1 << 40
+            decoder.keeps = True
+            if hasattr(decoder, "room"):
+                decoder.room.left = 1 << 40
+            else:
+                decoder._room = 1 << 40  # of an earlier checkout
             for index, line in enumerate(sentences):
                 decoder.decode(request, index, line)
     found["texts"] = [answer.texts[0] for answer in answers]

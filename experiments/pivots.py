@@ -191,7 +191,7 @@ class PivotRun(EMRun):
         weights = Weights([tensor * total for tensor in tensors], np.ones(m), root_distributions(roots, 1))
         totals = totals_by_state(weights.tensors)
         if self.settings.smoothed:
-            self.train.shrink(weights, totals, self._plan(self.tying))
+            self.train.shrink(weights, totals, self.shrinkage(self.tying))
         self.normalise(weights, totals, self.tying)
         return weights
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.applications import copies_of, medians, phrases_of, share_node
-from lscfg.decode.columns import ComputedRows, FeatureColumns, LayeredValues, SourcedRows
+from lscfg.decode.applications import copies_of, phrases_of, share_node
+from lscfg.decode.columns import FeatureColumns, SourcedRows
 from lscfg.decode.derivations import Derivation, WordDetails, describe, split_words
 from lscfg.decode.inputs import NO_LATTICES, encoded, lattice_of, lattice_path, own_features, segment_grammars
-from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.parsing import first_lattice_parse, first_parse, index_of, parse_options, read_grammar
+from lscfg.decode.provided import ProvidedFeatures
 from lscfg.decode.recalled import NOTHING, Recalled
 from lscfg.decode.request import (
     Answer,
-    FeatureProvider,
     ProviderSource,
     Request,
     Sentence,
@@ -70,11 +69,20 @@ else:
     word_order = later("lscfg.decode.word_order")
     mapped_lm = later("lscfg.kernel.mapped_lm")
 
-LARGE = 1 << 16
-"""Minimum number of applications of a forest whose latent features may be computed in parts."""
 
-OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
-"""Name prefixes of the latent features that depend on the words around a span."""
+@dataclass
+class Room:
+    """Room for the sentences that a decoder and those of its segments keep together."""
+
+    left: int
+    """Bytes."""
+
+    def take(self, size: int) -> bool:
+        """Takes some bytes if there are as many."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
 
 
 class SentenceDecoder:
@@ -102,14 +110,13 @@ class SentenceDecoder:
         self.grammar = read_grammar(config, vocab, needed, rules, on_demand, known)
         index = index_of(config)
         self.on_demand = None if index is None else on_demand_rules.RulesOnDemand(index, config)
-        self._provider = None if provider is None else provider(self.grammar)
-        self._room = cached  # bytes
+        self.provided = ProvidedFeatures(None if provider is None else provider(self.grammar))
+        self.room = Room(cached)
         self.keeps = cached > 0
-        self.ways = parse_options(config, self.grammar, getattr(self._provider, "binding", None))
+        self.ways = parse_options(config, self.grammar, getattr(self.provided.provider, "binding", None))
         named = config.models
         self.models = [_opened(one, self.grammar.vocab) for one in named] if models is None else models
-        provided = () if self._provider is None else self._provider.names
-        self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
+        self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], self.provided.names)
         self._target = TargetWords(config.functions, self.grammar.vocab)
         self._model = SearchModel(self.models, self.columns, self._target)
         self.unknown = unknown.UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
@@ -133,7 +140,7 @@ class SentenceDecoder:
     @property
     def latent_options(self) -> FeatureOptions | None:
         """Options of the latent features, if the decoder has some."""
-        return self._provider.options if isinstance(self._provider, LatentFeatures) else None
+        return None if self.provided.latent is None else self.provided.latent.options
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
@@ -149,11 +156,10 @@ class SentenceDecoder:
             sentence = constrained(self, index, text, terms, recalled, order, weighted)
         if sentence is None:
             sentence = self.prepare(index, text)
-            if self.keeps and sentence.size <= self._room:
-                self._room -= sentence.size
+            if self.keeps and self.room.take(sentence.size):
                 self._sentences[text] = sentence
-        translations, graph = self._decode_one(sentence, self.rule_scores(request.weights), request)
-        noticed = self._provider.improper.take() if isinstance(self._provider, LatentFeatures) else None
+        translations, graph = self.decode_prepared(sentence, request)
+        noticed = None if self.provided.latent is None else self.provided.latent.improper.take()
         return Answer(translations, graph, noticed)
 
     def rule_scores(self, weights: np.ndarray) -> np.ndarray:
@@ -172,7 +178,7 @@ class SentenceDecoder:
         if lattice is None:
             forest, why = first_parse(self.grammar, ids, self.ways)
         else:
-            _warn_of_lattice(self._provider, self._warned)
+            self.provided.warn_of_lattice()
             forest, why = first_lattice_parse(self.grammar, encoded(lattice, vocab), lattice.states, self.ways)
         if forest is None:
             if text not in self._warned:
@@ -180,21 +186,11 @@ class SentenceDecoder:
                     self._warned.add(text)
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
-        forest, extra = _with_features(self, index, text, forest, prune and lattice is None)
+        pruned = prune and lattice is None
+        forest, extra = self.provided.of_sentence(index, text, forest, pruned, self.room.left)
         penalties = self.columns.rule_penalty.take(forest.app_rule)
         own = own_features(self.config, self.feature_names, split_words(text), forest, self.grammar, lattice)
         return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own, lattice=lattice)
-
-    def _extra_features(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
-        """The provider's features of a forest without rules of a layer."""
-        extra = None
-        if self._provider is not None:
-            extra = np.asarray(self._provider.features(forest), np.float64)
-            if extra.shape != (forest.n_apps, len(self.columns.extra)):
-                raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
-            if not np.isfinite(extra).all():
-                raise InputError(_not_finite(index, text))
-        return extra
 
     def scores(self, sentence: Sentence, rule_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The score of each application without the language model.
@@ -223,9 +219,12 @@ class SentenceDecoder:
         """The search options of weights by column."""
         return SearchOptions(self.config.pop_limit, k, unique, *self._model.weights(weights))
 
-    def _decode_one(
-        self, sentence: Sentence, rule_scores: np.ndarray, request: Request
-    ) -> tuple[Translations, SentenceGraph | None]:
+    def decode_prepared(self, sentence: Sentence, request: Request) -> tuple[Translations, SentenceGraph | None]:
+        """The translations of a sentence that ``prepare`` has returned, or of a part of its forest, and its graph.
+
+        Raises:
+            InputError: a score is not finite.
+        """
         forest, weights = sentence.forest, request.weights_of(sentence)
         if forest is None:
             nothing = np.zeros((1, len(weights)))
@@ -237,7 +236,8 @@ class SentenceDecoder:
             texts, scores = [sentence.text], np.zeros(1)
             unparsed, taught = sentence.unparsed, sentence.taught
             return Translations(texts, scores, nothing, (), unparsed, shown, passed.used, taught), None
-        scores, model = self.scores(sentence, rule_scores, weights), self._model(request.weights, request.named)
+        scores = self.scores(sentence, self.rule_scores(request.weights), weights)
+        model = self._model(request.weights, request.named)
         if sentence.added is not None:
             scores[sentence.added.apps] += sentence.added.values @ np.array(request.added_weights)
         options = self.search_options(weights, request.k, request.unique)
@@ -261,7 +261,7 @@ class SentenceDecoder:
         all_found = Translations(texts, np.array(found.score), features, derivations, "", shown, used, taught)
         return replace(all_found, own_names=sentence.own_names + further), kept
 
-    def _describe(
+    def describe(
         self, sentence: Sentence, apps: list[int], features: Sequence[Mapping[str, float]] | None = None
     ) -> Derivation:
         """A derivation of the sentence."""
@@ -274,16 +274,19 @@ class SentenceDecoder:
         derivations = []
         for begin, end in itertools.pairwise(found.app_offsets.tolist()):
             apps = found.apps[begin:end]
-            rows = self._app_features(sentence, forest, apps)
-            derivations.append(self._describe(sentence, apps.tolist(), self._named(sentence, rows)))
+            derivations.append(self.describe(sentence, apps.tolist(), self.app_features(sentence, apps)))
         return tuple(derivations)
 
-    def _named(self, sentence: Sentence, rows: np.ndarray) -> list[dict[str, float]]:
-        """Features by name of rows of features, without those that are 0."""
-        names = self.feature_names + sentence.own_names
+    def app_features(
+        self, sentence: Sentence, apps: np.ndarray, weights: np.ndarray | None = None
+    ) -> list[dict[str, float]]:
+        """Features of single applications by name, without those that are 0; with weights, times these."""
+        names, rows = self.feature_names + sentence.own_names, self._app_rows(sentence, apps)
+        if weights is not None:
+            rows = rows * weights
         return [{names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
 
-    def _app_features(self, sentence: Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
+    def _app_rows(self, sentence: Sentence, apps: np.ndarray) -> np.ndarray:
         """Features of single applications, float64 [len(apps), F]; the language model has none."""
         features = self.columns.rules.sums(sentence.rows[apps], np.arange(len(apps) + 1))
         if self.columns.penalty is not None:
@@ -301,7 +304,7 @@ class SentenceDecoder:
         apps = graph.app[inner]
         names = self.feature_names + sentence.own_names
         features = np.zeros((len(graph.app), len(names)))
-        features[inner] = self._app_features(sentence, forest, apps)
+        features[inner] = self._app_rows(sentence, apps)
         for lm, oov in self.columns.lm.tolist():
             features[:, lm] += graph.lm
             features[:, oov] += graph.oov
@@ -328,44 +331,11 @@ class SentenceDecoder:
         return " ".join(map(self._word, ids.tolist()))
 
 
-def _in_parts(decoder: SentenceDecoder, index: int, text: str, forest: Forest) -> np.ndarray | ComputedRows | None:
-    """The latent features of a forest, computed in parts if the forest is large and the sentence is not kept."""
-    provider, size = decoder._provider, 8 * forest.n_apps * len(decoder.columns.extra)
-    if isinstance(provider, LatentFeatures) and forest.n_apps >= LARGE and size > decoder._room:
-        return ComputedRows(provider.in_parts(forest), _not_finite(index, text))
-    return decoder._extra_features(index, text, forest)
-
-
-def _with_features(
-    decoder: SentenceDecoder, index: int, text: str, forest: Forest, prune: bool
-) -> tuple[Forest, np.ndarray | ComputedRows | None]:
-    """A forest, pruned if wanted by caller and configuration, with its latent features."""
-    provider = decoder._provider
-    if not (prune and isinstance(provider, LatentFeatures) and provider.prune > 0):
-        return forest, _in_parts(decoder, index, text, forest)
-    part, values = provider.pruned(forest)
-    if not np.isfinite(values).all():
-        raise InputError(_not_finite(index, text))
-    return part, values
-
-
-def _not_finite(index: int, text: str) -> str:
-    return f"sentence {index + 1} has latent features that are not finite: {quote(text)}"
-
-
 def _opened(model: NamedModel, vocab: Vocab) -> LanguageModel:
     if not model.marked and model.classes is None:
         return LanguageModel(model.path, vocab)
     classes = None if model.classes is None else read_word_classes(model.classes).classes
     return mapped_lm.MappedModel(model.path, vocab, classes, model.marked)
-
-
-def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None:
-    """Warns, once, of features that depend on words around a span, which a lattice lacks."""
-    if isinstance(provider, LatentFeatures) and "" not in warned:
-        warned.add("")
-        if any(name.startswith(OF_WORDS_AROUND) for name in provider.names):
-            log.warning("context features are 0 in lattices, whose spans have no certain words around them")
 
 
 def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segment: Segment) -> Answer:
@@ -377,9 +347,7 @@ def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segm
         return decoder.decode(request, index, segment.text)
     weights = dict(request.named) | dict(zip(decoder.feature_names, request.weights.tolist(), strict=True))
     asked = request_of(own.feature_names, weights, request.k, request.unique)
-    own._room, decoder._room = decoder._room, 0
     answer = own.decode(request._replace(weights=asked.weights, named=asked.named), index, segment.text)
-    own._room, decoder._room = 0, own._room
     found = answer.translations
     columns = {name: column for column, name in enumerate(decoder.feature_names)}
     places = [columns.setdefault(name, len(columns)) for name in own.feature_names + found.own_names]
@@ -423,17 +391,13 @@ def own_decoder(
         else:
             grammars = decoder.config.grammars + grammars
         config = replace(decoder.config, grammars=grammars, path=path)
-        latent = decoder._provider
-        source = latent.of if isinstance(latent, LatentFeatures) else decoder.source  # which would read the model again
-        room = int(decoder.keeps)
-        own = SentenceDecoder(config, source, room, vocab, models, needed=False, rules=rules, known=known)
+        latent = decoder.provided.latent
+        source = decoder.source if latent is None else latent.of  # the source would read the model again
+        cached = int(decoder.keeps)
+        own = SentenceDecoder(config, source, cached, vocab, models, needed=False, rules=rules, known=known)
+        own.room = decoder.room
         decoder.segment_decoders[key] = own
     return own
-
-
-def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Request) -> Translations:
-    """The translations of a sentence that ``SentenceDecoder.prepare`` has returned, or of a part of its forest."""
-    return decoder._decode_one(sentence, decoder.rule_scores(request.weights), request)[0]
 
 
 def constrained(
@@ -546,9 +510,8 @@ def _with_rules(
     penalties[apps] = WORD_PENALTY * more.lengths()[numbers]
     for app in substitutes:
         penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
-    extra = None
-    if decoder._provider is not None:
-        extra = _extra_of_layer(decoder, index, text, whole, applied.layer, phrases)
+    extra = decoder.provided.of_layered(index, text, whole, applied.layer, phrases)
+    if extra is not None:
         extra.row_of[glue] = len(extra.values)
         if substitutes:
             of_substitute = np.zeros(whole.n_apps, bool)
@@ -572,30 +535,6 @@ def _with_rules(
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, terms, features, taught=taught)
 
 
-def _extra_of_layer(
-    decoder: SentenceDecoder, index: int, text: str, whole: Forest, of_layer: np.ndarray, phrases: np.ndarray
-) -> LayeredValues:
-    """The provider's features of a forest without rules of a layer, whose applications get those of a usual phrase.
-
-    The first further row contains zeros.
-    """
-    keep = np.ones(whole.n_apps, bool)
-    keep[of_layer] = False
-    plain, apps = whole.restricted(keep)
-    values = None if plain is None else decoder._extra_features(index, text, plain)
-    if values is None:
-        values, apps = np.empty((0, len(decoder.columns.extra))), np.empty(0, np.int64)
-    row_of = np.full(whole.n_apps, len(apps))
-    row_of[apps] = np.arange(len(apps))
-    further = np.zeros((2, values.shape[1]))
-    usual = row_of[phrases]
-    usual = usual[usual < len(apps)]
-    if len(usual):
-        row_of[of_layer] = len(apps) + 1
-        further[1] = medians(values[usual])
-    return LayeredValues(values, further, row_of)
-
-
 def _details(
     decoder: SentenceDecoder,
     sentence: Sentence,
@@ -612,12 +551,12 @@ def _details(
     edge_scores[inner] += scores[graph.app[inner]]
 
     def contributions(apps: Sequence[int]) -> list[dict[str, float]]:
-        return decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)) * weights)
+        return decoder.app_features(sentence, np.array(apps, np.int64), weights)
 
     apps = found.apps[: found.app_offsets[1]].tolist()
-    derivation = decoder._describe(sentence, apps, contributions(apps))
+    derivation = decoder.describe(sentence, apps, contributions(apps))
     own = [int(forest.app_rule[app]) < len(decoder.grammar) + EXTRA_RULES for app in apps]  # no rules of a layer
-    values = decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)))
+    values = decoder.app_features(sentence, np.array(apps, np.int64))
     kept = [one if inside else None for one, inside in zip(values, own, strict=True)]
     model = decoder.models[0] if decoder.models else None
     searched = details.Searched(
@@ -630,6 +569,6 @@ def _terms(decoder: SentenceDecoder, sentence: Sentence, found: KBest, texts: li
     """Hard terms in the best translation."""
     if not sentence.occurrences:
         return ()
-    derivation = decoder._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
+    derivation = decoder.describe(sentence, found.apps[: found.app_offsets[1]].tolist())
     rules = [(rule.source_words, rule.target_words) for rule in derivation]
     return used_terms(rules, texts[0].split(" "), sentence.occurrences)

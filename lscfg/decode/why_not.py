@@ -11,7 +11,7 @@ from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
 from lscfg.decode.missing import cheapest_derivation
 from lscfg.decode.parsing import first_parse
 from lscfg.decode.request import Sentence, Translations, request_of
-from lscfg.decode.sentence import SentenceDecoder, decode_prepared
+from lscfg.decode.sentence import SentenceDecoder
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.forest import REST
@@ -83,7 +83,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
     request = request_of(decoder.feature_names, weights, 1, True, derivations=True)
     prepared = decoder.prepare(0, " ".join(words), prune=False)
     ids = decoder.grammar.vocab.add_line(" ".join(targets)).tolist()
-    chosen = decode_prepared(decoder, prepared, request)
+    chosen, _ = decoder.decode_prepared(prepared, request)
     if chosen.texts[0] == " ".join(targets):
         return WhyNot("same", chosen.texts[0], chosen.texts[0], float(chosen.scores[0]), float(chosen.scores[0]))
     forced = None
@@ -94,7 +94,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
         missing = _missing(decoder, prepared, words, ids)
         own = None if prepared.forest is None else float(chosen.scores[0])
         return WhyNot("unreachable", " ".join(targets), chosen.texts[0], None, own, missing=missing)
-    found = decode_prepared(decoder, _only(prepared, forced), request)
+    found, _ = decoder.decode_prepared(_only(prepared, forced), request)
     shares = _shares(decoder, weights, found, chosen)
     first = _first_difference(found.derivations[0], chosen.derivations[0])
     better = found.scores[0] > chosen.scores[0]

@@ -349,7 +349,7 @@ class EMRun:
             impossible = self.train.infer(run.weights, count=not last)
             if impossible:
                 warning(f"{impossible} trees are impossible and not counted")
-            run.history.append(self._likelihoods(run.weights))
+            run.history.append(self.likelihoods(run.weights))
             step = run.history[-1]
             held = f", held out {step['held out']:.5f}" if "held out" in step else ""
             info(f"restart {run.restart + 1}, iteration {iteration}: log-likelihood {step['train']:.6f} per rule{held}")
@@ -374,28 +374,23 @@ class EMRun:
         totals = trees.count(weights)
         weights.root = root_distributions(roots, self.categories)
         if self.settings.smoothed:
-            trees.shrink(weights, totals, self._plan(tying, totals))
+            trees.shrink(weights, totals, self.shrinkage(tying, totals))
         else:
             _fill_unseen(weights, totals, tying)
         self.normalise(weights, totals, tying)
 
-    def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
+    def shrinkage(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
+        """The shrinkage of the M step, of these totals by state if the counts of rules change."""
         mass, prior = tying.mass, _Prior(self.alive) if self.categories > 1 else None
         if self.settings.forests and totals:  # expected counts of rules change
             mass = [
                 np.where(seen > 0, total.sum(axis=1) / np.maximum(seen, 1), one)
                 for seen, total, one in zip(tying.members, totals, mass, strict=True)
             ]
-        return Shrinkage(
-            self.settings.shrink_source,
-            self.settings.shrink_arity,
-            mass,
-            tying.groups,
-            tying.shape,
-            prior,
-        )
+        pseudo_counts = self.settings.shrink_source, self.settings.shrink_arity
+        return Shrinkage(*pseudo_counts, mass, tying.groups, tying.shape, prior)
 
-    def _likelihoods(self, weights: Weights) -> dict[str, float]:
+    def likelihoods(self, weights: Weights) -> dict[str, float]:
         """Natural logarithms per rule token, whose number does not change."""
         step = {"train": self.train.total() / self.train.nodes}
         if self.test:
@@ -528,7 +523,7 @@ def _from_states(run: EMRun, restart: int, shapes: list[tuple[int, ...]]) -> Wei
     np.add.at(roots, (pieces.kind[chosen], state[first[chosen]]), weight[chosen])
     weights = Weights(tensors, np.ones(m), root_distributions(roots + 1, run.categories))
     totals = totals_by_state(tensors)
-    plan = run._plan(run.tying)
+    plan = run.shrinkage(run.tying)
     if not run.settings.smoothed:
         defaults = Iterations()
         plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups, plan.shape, plan.prior)
@@ -546,7 +541,7 @@ def _grown(run: EMRun, rng: np.random.Generator) -> Weights:
 
     def score(weights: Weights) -> float:
         run.train.infer(weights, count=False)
-        figures = run._likelihoods(weights)
+        figures = run.likelihoods(weights)
         return figures.get("held out", figures["train"])
 
     grown = grow(run.settings.m, run.train, update, score, rng, stop=run.test is not None)

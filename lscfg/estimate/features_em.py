@@ -220,7 +220,7 @@ class FeatureRun(EMRun):
         if not self.settings.direct:
             point = factor.fit(point, np.concatenate(totals), steps)
         if self.settings.smoothed:
-            trees.shrink(weights, totals, self._plan(tying, totals))
+            trees.shrink(weights, totals, self.shrinkage(tying, totals))
         self._set(weights, factor, point)
 
     def _set(self, weights: Weights, factor: RuleFactor, point: np.ndarray) -> None:

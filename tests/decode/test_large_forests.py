@@ -7,7 +7,7 @@ import pytest
 from composition import MINIMAL
 from helpers import context_model
 
-from lscfg.decode import columns, sentence
+from lscfg.decode import columns, provided
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.io.write import write_lines
@@ -49,7 +49,7 @@ def test_the_decoder_computes_large_forests_in_parts(tmp_path, monkeypatch, rows
     with EmbeddedDecoder.from_ini(tmp_path / "cdec.ini", cached=0) as decoder:
         weights = {name: 0.3 + 0.1 * k for k, name in enumerate(decoder.feature_names)}
         whole = [*decoder.translate(text, weights, 20)]
-        monkeypatch.setattr(sentence, "LARGE", 1)
+        monkeypatch.setattr(provided, "LARGE", 1)
         monkeypatch.setattr(inference, "TOGETHER", rows)
         monkeypatch.setattr(columns, "WHOLE", 4)
         assert [*decoder.translate(text, weights, 20)] == whole

@@ -12,7 +12,7 @@ from forests import build
 from helpers import context_model
 
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.latent import LEAST_OF_NODE, LatentFeatures
+from lscfg.decode.latent import LEAST_OF_NODE
 from lscfg.decode.sentence import SentenceDecoder
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
@@ -131,11 +131,11 @@ UNKNOWN_TO_THE_MODEL = ["d ||| x y", "b a ||| y z", "a [X,1] a ||| [X,1]", "d [X
 def test_the_decoder_searches_the_part_by_its_marginals(tmp_path: Path, least: str, unknown: str) -> None:
     ini = decoder_of(tmp_path, f"prune={least} unknown={unknown}", RULES + UNKNOWN_TO_THE_MODEL)
     decoder, smaller = opened(ini), 0
-    assert isinstance(decoder._provider, LatentFeatures)
+    assert decoder.provided.latent is not None
     for text in TEXT:
         whole, part = decoder.prepare(0, text, prune=False), decoder.prepare(0, text)
         assert whole.forest is not None and part.forest is not None
-        inference = decoder._provider.binding.infer(whole.forest)
+        inference = decoder.provided.latent.binding.infer(whole.forest)
         kept = sorted(defined(whole.forest, inference.apps, inference.nodes, float(least), LEAST_OF_NODE))
         keep = np.isin(np.arange(whole.forest.n_apps), kept)
         if inference.sign == 0:  # no marginals, so nothing is dropped

@@ -190,7 +190,7 @@ def test_shrinkage_is_its_formula():
     em.train.infer(weights)
     totals = em.train.count(weights)
     counts = [t.copy() for t in weights.tensors]
-    em.train.shrink(weights, totals, em._plan(em.tying))
+    em.train.shrink(weights, totals, em.shrinkage(em.tying))
     examples, tying = em.examples, em.tying
     for k in ARITIES:
         tokens = counts[k].reshape(len(counts[k]), -1).sum(axis=1)

@@ -1,0 +1,113 @@
+"""Features of a decoder's provider, which depend on the whole forest of a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lscfg import log
+from lscfg.decode.applications import medians
+from lscfg.decode.columns import ComputedRows, LayeredValues
+from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.request import FeatureProvider
+from lscfg.errors import InputError, quote
+from lscfg.kernel import Forest
+
+LARGE = 1 << 16
+"""Minimum number of applications of a forest whose latent features may be computed in parts."""
+
+OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
+"""Name prefixes of the latent features that depend on the words around a span."""
+
+
+class ProvidedFeatures:
+    """The features of a provider, or none without a provider.
+
+    Attributes:
+        provider: the provider.
+        latent: the provider if its features are latent ones.
+        names: names of the features.
+    """
+
+    def __init__(self, provider: FeatureProvider | None):
+        self.provider = provider
+        self.latent = provider if isinstance(provider, LatentFeatures) else None
+        self.names = () if provider is None else provider.names
+        self._warns = self.latent is not None and any(name.startswith(OF_WORDS_AROUND) for name in self.names)
+
+    def warn_of_lattice(self) -> None:
+        """Warns, once, of features that depend on words around a span, which a lattice lacks."""
+        if self._warns:
+            self._warns = False
+            log.warning("context features are 0 in lattices, whose spans have no certain words around them")
+
+    def of_sentence(
+        self, index: int, text: str, forest: Forest, prune: bool, room: int
+    ) -> tuple[Forest, np.ndarray | ComputedRows | None]:
+        """A forest, pruned if wanted by caller and configuration, with its features.
+
+        Args:
+            index, text: of the sentence, for a message.
+            room: bytes from which on the features of a large forest are computed in parts, when they are used.
+
+        Raises:
+            InputError: a feature is not finite.
+        """
+        latent = self.latent
+        if not (prune and latent is not None and latent.prune > 0):
+            if latent is not None and forest.n_apps >= LARGE and 8 * forest.n_apps * len(self.names) > room:
+                return forest, ComputedRows(latent.in_parts(forest), _not_finite(index, text))
+            return forest, self._of_forest(index, text, forest)
+        part, values = latent.pruned(forest)
+        if not np.isfinite(values).all():
+            raise InputError(_not_finite(index, text))
+        return part, values
+
+    def of_layered(
+        self, index: int, text: str, whole: Forest, of_layer: np.ndarray, phrases: np.ndarray
+    ) -> LayeredValues | None:
+        """The features of a forest without rules of a layer, whose applications get those of a usual phrase.
+
+        The first further row contains zeros.
+
+        Args:
+            index, text: of the sentence, for a message.
+            of_layer, phrases: applications of rules of the layer, and of the grammar's rules without nonterminals.
+
+        Returns:
+            The features; None without a provider.
+
+        Raises:
+            InputError: a feature is not finite.
+        """
+        if self.provider is None:
+            return None
+        keep = np.ones(whole.n_apps, bool)
+        keep[of_layer] = False
+        plain, apps = whole.restricted(keep)
+        values = None if plain is None else self._of_forest(index, text, plain)
+        if values is None:
+            values, apps = np.empty((0, len(self.names))), np.empty(0, np.int64)
+        row_of = np.full(whole.n_apps, len(apps))
+        row_of[apps] = np.arange(len(apps))
+        further = np.zeros((2, values.shape[1]))
+        usual = row_of[phrases]
+        usual = usual[usual < len(apps)]
+        if len(usual):
+            row_of[of_layer] = len(apps) + 1
+            further[1] = medians(values[usual])
+        return LayeredValues(values, further, row_of)
+
+    def _of_forest(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
+        """The features of a forest without rules of a layer."""
+        if self.provider is None:
+            return None
+        found = np.asarray(self.provider.features(forest), np.float64)
+        if found.shape != (forest.n_apps, len(self.names)):
+            raise ValueError(f"features of shape {found.shape} for {forest.n_apps} applications")
+        if not np.isfinite(found).all():
+            raise InputError(_not_finite(index, text))
+        return found
+
+
+def _not_finite(index: int, text: str) -> str:
+    return f"sentence {index + 1} has latent features that are not finite: {quote(text)}"
