@@ -46,11 +46,6 @@ class AlignmentSettings(Declared):
         if self.aligner is None:
             object.__setattr__(self, "aligner", ALIGNERS[self.model].Settings())
 
-    @classmethod
-    def with_aligner(cls, model: str = "eflomal", heuristic: str = "union", **own: object) -> AlignmentSettings:
-        """The settings with some of the aligner's own."""
-        return cls(model, heuristic, ALIGNERS[model].Settings(**own))
-
 
 @dataclass(frozen=True)
 class BothWays:

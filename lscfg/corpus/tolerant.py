@@ -15,10 +15,8 @@ def words_only(line: str) -> str | None:
     return plain_fault(line) or words_fault(line)
 
 
-def tolerated(
-    lines: Iterable[bytes], name: str = STANDARD_INPUT, fault: Callable[[str], str | None] = words_only
-) -> Iterator[str]:
-    """The sentence of each line; the empty one, with a warning, for a bad line.
+def tolerated(lines: Iterable[bytes], fault: Callable[[str], str | None] = words_only) -> Iterator[str]:
+    """The sentence of each line of standard input; the empty one, with a warning, for a bad line.
 
     Args:
         fault: describes the fault of a line; None for a good line.
@@ -26,7 +24,7 @@ def tolerated(
     for number, line in enumerate(lines, 1):
         text = line.decode("utf-8", "replace")
         if found := _fault(line) or fault(text):
-            warning(f"{name}:{number}: {found}; it counts as an empty line")
+            warning(f"{STANDARD_INPUT}:{number}: {found}; it counts as an empty line")
             text = ""
         yield text
 

@@ -60,17 +60,6 @@ class Decomposition:
             levels[node] = 1 + sum(levels[tail] for tail in edge.tails)
         return levels
 
-    def n_derivations(self) -> int:
-        """The exact number of derivations of the pair."""
-        counts = [0] * self.forest.n_nodes
-        for node in self.nodes():
-            for edge in self.edges(node):
-                product = 1
-                for tail in edge.tails:
-                    product *= counts[tail]
-                counts[node] += product
-        return counts[-1]
-
 
 def decompose(src: str, tgt: str, links: str) -> Decomposition:
     """The forest of one pair.

@@ -129,7 +129,6 @@ def extract_hiero(
     pairs: Iterable[tuple[str, str, str]],
     limits: HieroLimits | None = None,
     path: str | os.PathLike[str] | None = None,
-    total: int | None = None,
 ) -> HieroRules:
     """The Hiero rules of a corpus, with fractional counts.
 
@@ -143,14 +142,13 @@ def extract_hiero(
     Args:
         pairs: source sentence, target sentence (words separated by blanks) and links ``i-j ...`` counted from 0.
         path: the alignment file, for error messages.
-        total: number of pairs if known, for the progress bar.
 
     Raises:
         InputError: an empty side, a word that cannot appear in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
     extractor = _extractor(limits)
-    bare = _add(extractor, pairs, path, total)
+    bare = _add(extractor, pairs, path)
     found = _rules(extractor, bare)
     return found.without_singletons(found.tokens) if limits.no_singletons else found
 
@@ -214,13 +212,12 @@ def _add(
     extractor: HieroExtractor,
     pairs: Iterable[tuple[str, str, str]],
     path: str | os.PathLike[str] | None,
-    total: int | None = None,
     most: int | None = None,
 ) -> int:
     """Adds all pairs; returns the number of pairs without a rule."""
     bare = 0
     used = extractor.sizes()[2]
-    for number, pair in enumerate(progress(pairs, "hiero", total), 1):
+    for number, pair in enumerate(progress(pairs, "hiero"), 1):
         try:
             extractor.add(*pair)
         except LineError as error:

@@ -1,4 +1,4 @@
-r"""ARPA language models: a cheap check of the structure, and a plain reader for inspection.
+r"""ARPA language models: a cheap check of the structure.
 
 SRILM and KenLM define the format: a ``\\data\\`` header with the number of n-grams of each order, then one section
 for each order, then ``\\end\\``. All numbers are log10.
@@ -6,11 +6,9 @@ for each order, then ``\\end\\``. All numbers are log10.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lscfg.errors import InputError, quote
 from lscfg.io.encoding import KENLM, text_beginning
@@ -29,34 +27,6 @@ CURE = "a decoder needs a finite number of at most 0: write -99 for a probabilit
 """End of messages about a probability that no decoder can use."""
 
 Lines = Iterator[tuple[int, bytes]]
-
-
-@dataclass(frozen=True)
-class Arpa:
-    """The content of an ARPA file."""
-
-    counts: tuple[int, ...]
-    """Number of n-grams of each order, unigrams first."""
-    log_probs: dict[tuple[str, ...], float]
-    """log10 probability of the last word of each n-gram, given the other words."""
-    log_backoffs: dict[tuple[str, ...], float]
-    """log10 backoff weight of each n-gram below the highest order; 0 if the file contains none."""
-
-    @property
-    def order(self) -> int:
-        """Length of the longest n-grams."""
-        return len(self.counts)
-
-    def log_prob(self, context: tuple[str, ...], word: str) -> float:
-        """log10 probability of the word after the context, backing off; a word outside the vocabulary is ``<unk>``."""
-        gram = (*context[max(0, len(context) - self.order + 1) :], word)
-        penalty = 0.0
-        while gram not in self.log_probs:
-            if len(gram) == 1:
-                return penalty + self.log_probs.get(("<unk>",), -math.inf)
-            penalty += self.log_backoffs.get(gram[:-1], 0.0)
-            gram = gram[1:]
-        return penalty + self.log_probs[gram]
 
 
 def is_binary(path: str | os.PathLike[str]) -> bool:
@@ -126,6 +96,17 @@ def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]
             raise InputError("text after the \\end\\ line; the ARPA file is damaged", path, number)
 
 
+def arpa_entries(path: str | os.PathLike[str]) -> tuple[tuple[int, ...], Iterator[tuple[int, int, bytes]]]:
+    """The number of n-grams of each order, and (order, line number, line) of every n-gram, in one pass.
+
+    Raises:
+        InputError: see ``check_arpa``; on the way the iterator raises it, too.
+    """
+    lines = arpa_lines(path)
+    counts = _header(lines, path)
+    return counts, _entries(lines, counts, path)
+
+
 def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
     r"""Checks the structure of an ARPA file (plain or compressed) in one pass without storing it; returns its order.
 
@@ -133,11 +114,10 @@ def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
         InputError: the file cannot be read; the header is damaged or cut off; the number of n-grams of a section
             differs from the header; ``\\end\\`` is missing; or the order differs from the expected one.
     """
-    lines = arpa_lines(path)
-    counts = _header(lines, path)
+    counts, entries = arpa_entries(path)
     if order is not None and order != len(counts):
         raise InputError(f"ARPA file of order {len(counts)}, expected {order}", path)
-    for length, number, line in _entries(lines, counts, path):
+    for length, number, line in entries:
         _check_probability(line, length, path, number)
     return len(counts)
 
@@ -152,38 +132,3 @@ def _check_probability(line: bytes, length: int, path: str | os.PathLike[str], n
     if not -LARGEST <= value <= TINY and words.split(b" ")[:1] != [b"<s>"]:
         gram = " ".join(words.decode("utf-8", "replace").split()[:length])
         raise InputError(f"the log10 probability of {quote(gram)} is {value:g}; {CURE}", path, number)
-
-
-def read_arpa(path: str | os.PathLike[str]) -> Arpa:
-    """Reads an ARPA file, which may be compressed, into memory, for tests and inspection rather than decoding.
-
-    Raises:
-        InputError: see ``check_arpa``; or a line is not UTF-8, has the wrong number of words or a bad number, or
-            repeats an n-gram.
-    """
-    lines = arpa_lines(path)
-    counts = _header(lines, path)
-    log_probs: dict[tuple[str, ...], float] = {}
-    log_backoffs: dict[tuple[str, ...], float] = {}
-    for order, number, line in _entries(lines, counts, path):
-        try:
-            fields = line.decode("utf-8").replace("\t", " ").split(" ")
-        except UnicodeDecodeError as error:
-            raise InputError("not valid UTF-8; make the file again", path, number) from error
-        gram = tuple(fields[1 : order + 1])
-        with_backoff = len(fields) == order + 2 and order < len(counts)
-        if len(gram) != order or not (with_backoff or len(fields) == order + 1):
-            wanted = f"a probability, {order} words" + (" and optionally a backoff" if order < len(counts) else "")
-            raise InputError(f"expected {wanted} on this line; the ARPA file is damaged", path, number)
-        try:
-            prob, backoff = float(fields[0]), float(fields[-1]) if with_backoff else 0.0
-        except ValueError as error:
-            raise InputError("bad number; the ARPA file is damaged", path, number) from error
-        if not prob <= 0 or not math.isfinite(backoff):
-            raise InputError("log10 probability above 0 or bad backoff; the ARPA file is damaged", path, number)
-        if gram in log_probs:
-            raise InputError(f"n-gram {' '.join(gram)} occurs twice; the ARPA file is damaged", path, number)
-        log_probs[gram] = prob
-        if order < len(counts):
-            log_backoffs[gram] = backoff
-    return Arpa(counts, log_probs, log_backoffs)

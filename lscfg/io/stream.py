@@ -21,12 +21,11 @@ class LineStream:
     """An iterator over the lines of an open file, without newlines and a byte order mark; a few lines fill memory.
 
     Args:
-        descriptor: the descriptor of the file.
-        name: the name of the file in messages.
+        descriptor: the descriptor of the file, which messages call standard input.
     """
 
-    def __init__(self, descriptor: int = 0, name: str = STANDARD_INPUT):
-        self._descriptor, self._name = descriptor, name
+    def __init__(self, descriptor: int = 0):
+        self._descriptor = descriptor
         self._lines: deque[bytes] = deque()
         self._rest = b""
         self._begun = self._ended = False
@@ -70,7 +69,7 @@ class LineStream:
         try:
             data = os.read(self._descriptor, 1 << 16)
         except OSError as error:
-            raise InputError(f"cannot read: {error.strerror or error}", self._name) from error
+            raise InputError(f"cannot read: {error.strerror or error}", STANDARD_INPUT) from error
         if not data:
             self._ended = True
             lines = [self._rest] if self._rest else []
@@ -86,5 +85,5 @@ class LineStream:
 
     def _beginning(self, line: bytes) -> bytes:
         if name := compression_of(line):
-            raise InputError(f"compressed by {name}; decompress it on the way, as with gzip -dc", self._name)
-        return text_beginning(line if self._ended else line + b"\n", self._name).removesuffix(b"\n")
+            raise InputError(f"compressed by {name}; decompress it on the way, as with gzip -dc", STANDARD_INPUT)
+        return text_beginning(line if self._ended else line + b"\n", STANDARD_INPUT).removesuffix(b"\n")

@@ -129,7 +129,6 @@ class Cluster(Engine):
 
     Args:
         address: the address of the scheduler.
-        ahead: blocks for each worker, at most, that are held with their results.
         batch: blocks that are sent together, unless they arrive over time.
 
     Raises:
@@ -137,12 +136,14 @@ class Cluster(Engine):
     """
 
     AHEAD: ClassVar[int] = 16
+    """Blocks for each worker, at most, that are held with their results."""
+
     BATCH: ClassVar[int] = 8
     """A task costs the scheduler some milliseconds; a sentence takes some ten milliseconds to decode."""
 
-    def __init__(self, address: ClusterAddress, ahead: int = AHEAD, batch: int = BATCH):
+    def __init__(self, address: ClusterAddress, batch: int = BATCH):
         need("cluster")
-        self._address, self._ahead, self._batch = address, ahead, batch
+        self._address, self._batch = address, batch
         self._lock = threading.Lock()
         self._client: Any = None
         self._names = itertools.count()
@@ -169,7 +170,7 @@ class Cluster(Engine):
         check_sendable(function)
         batch = self._batch if arriving is None else 1
         name = f"lscfg-{id(self):x}-{time.monotonic_ns():x}-{next(self._names)}"
-        call = ClusterCall(self, name, function, max(self._ahead // batch, 1) * self.workers, batch)
+        call = ClusterCall(self, name, function, max(self.AHEAD // batch, 1) * self.workers, batch)
         return call.results(blocks, arriving)
 
     def close(self) -> None:

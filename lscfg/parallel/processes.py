@@ -45,21 +45,20 @@ class Processes(Engine):
         environment: variables to set in a worker before it imports anything of lscfg; such workers are spawned.
         start: ``"fork"`` or ``"spawn"``, see ``multiprocessing``; None: ``"fork"`` on Linux if no environment is given.
             Forked processes of macOS may not use all libraries of the system.
-        ahead: blocks for each worker, at most, that are held with their results.
 
     Raises:
         InputError: workers is less than 1.
     """
 
     AHEAD: ClassVar[int] = 16
-    """More than for threads, since a worker can only go on with its own blocks while an earlier block takes long."""
+    """Blocks for each worker, at most, that are held with their results: more than for threads, since a worker can only
+    go on with its own blocks while an earlier block takes long."""
 
     def __init__(
         self,
         workers: int,
         environment: Mapping[str, str] | None = None,
         start: str | None = None,
-        ahead: int = AHEAD,
     ):
         if workers < 1:
             raise InputError(f"jobs must be 1 or more, not {workers}")
@@ -67,7 +66,6 @@ class Processes(Engine):
         self.workers = workers
         self._environment = dict(environment or {})
         self._context: Any = multiprocessing.get_context(start or ("fork" if forks else "spawn"))
-        self._ahead = ahead
         self._processes: list[Any] = []
         self._connections: list[Connection] = []
         self._busy = False
@@ -99,7 +97,7 @@ class Processes(Engine):
         try:
             if not self._processes:
                 self._start()
-            call = _Call(self._processes, self._connections, function, self._ahead)
+            call = _Call(self._processes, self._connections, function, self.AHEAD)
             yield from call.results(blocks, arriving)
         except BaseException:
             self._end(kill=True)  # results of this call may still be under way

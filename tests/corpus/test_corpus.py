@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from aligners import with_aligner
 
 from lscfg.cli import main
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, align_both_ways
@@ -66,7 +67,7 @@ def test_alignment_finds_the_words_of_a_simple_language(model):
 
 @pytest.mark.parametrize("model", ALIGNERS.names())
 def test_alignment_is_the_same_in_any_run(phrases, model, monkeypatch):
-    settings = AlignmentSettings.with_aligner(model, iterations=20)
+    settings = with_aligner(model, iterations=20)
     links = align(*phrases, settings, jobs=1)
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     assert align(*phrases, settings, jobs=2) == links
@@ -78,7 +79,9 @@ def test_an_interruption_does_not_wait_for_the_alignment():
 import os, signal, threading, time
 from multiprocessing import active_children
 from lscfg.corpus.align import AlignmentSettings, align
+from lscfg.corpus.aligner import ALIGNERS
 
+ENDLESS = AlignmentSettings(aligner=ALIGNERS["eflomal"].Settings(iterations=10**9))
 waitpid = os.waitpid
 
 def slow_waitpid(pid, options):
@@ -96,7 +99,7 @@ os.waitpid = slow_waitpid
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Thread(target=interrupt).start()
 try:
-    align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, AlignmentSettings.with_aligner(iterations=10**9))
+    align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, ENDLESS)
 except KeyboardInterrupt:
     print("interrupted", len(active_children()))
 """
@@ -113,6 +116,9 @@ import os, threading, time
 from multiprocessing import active_children
 from pathlib import Path
 from lscfg.corpus.align import AlignmentSettings, align
+from lscfg.corpus.aligner import ALIGNERS
+
+ENDLESS = AlignmentSettings(aligner=ALIGNERS["eflomal"].Settings(iterations=10**9))
 
 def seconds(process):
     ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
@@ -126,7 +132,7 @@ def tell():
     print(*(process.pid for process in active_children()), flush=True)
 
 threading.Thread(target=tell).start()
-align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, AlignmentSettings.with_aligner(iterations=10**9))
+align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, ENDLESS)
 """
     with subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, text=True) as run:
         processes = [Path(f"/proc/{pid}/stat") for pid in run.stdout.readline().split()]
@@ -148,9 +154,7 @@ def is_running(stat):
 
 
 def test_seed_of_the_alignment(phrases):
-    one, other = (
-        align_in_turn(*phrases, AlignmentSettings.with_aligner(seed=seed, iterations=20)) for seed in (1, 2**32 - 1)
-    )
+    one, other = (align_in_turn(*phrases, with_aligner(seed=seed, iterations=20)) for seed in (1, 2**32 - 1))
     assert one != other != align_in_turn(*phrases, AlignmentSettings("fast-align"))
 
 
@@ -158,18 +162,18 @@ def test_iterations_of_the_alignment(phrases):
     """The number that eflomal takes by itself, from Östling & Tiedemann's program: 5000 / sqrt(50)."""
     phrases = [side[:50] for side in phrases]
     own = align(*phrases)
-    assert align(*phrases, AlignmentSettings.with_aligner(iterations=707)) == own
-    assert align(*phrases, AlignmentSettings.with_aligner(iterations=1)) != own
+    assert align(*phrases, with_aligner(iterations=707)) == own
+    assert align(*phrases, with_aligner(iterations=1)) != own
     fast = align(*phrases, AlignmentSettings("fast-align"))
-    assert align(*phrases, AlignmentSettings.with_aligner("fast-align", iterations=5)) == fast
-    assert align(*phrases, AlignmentSettings.with_aligner("fast-align", iterations=1)) != fast
+    assert align(*phrases, with_aligner("fast-align", iterations=5)) == fast
+    assert align(*phrases, with_aligner("fast-align", iterations=1)) != fast
 
 
 @pytest.mark.parametrize("model", ALIGNERS.names())
 def test_heuristics_lie_between_intersection_and_union(phrases, model):
     ordered = ("intersect", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union")
     assert {*HEURISTICS} == {*ordered}
-    settings = AlignmentSettings.with_aligner(model, "grow-diag", iterations=2)
+    settings = with_aligner(model, "grow-diag", iterations=2)
     both = align_both_ways(*phrases, settings, jobs=1)
     assert align_in_turn(*phrases, settings) == both.joined("grow-diag")
     intersect, *between, union = ([{*line.split()} for line in both.joined(heuristic)] for heuristic in ordered)
@@ -185,7 +189,7 @@ def test_doubled_blanks_do_not_shift_links(model):
         ["a house", "the house", "a door", "the door"] * 10,
     )
     wide = [line.replace(" ", "  ") for line in tgt]
-    settings = AlignmentSettings.with_aligner(model, iterations=3)
+    settings = with_aligner(model, iterations=3)
     assert align_in_turn(src, wide, settings) == align_in_turn(src, tgt, settings)
 
 
@@ -195,7 +199,7 @@ def test_pairs_that_cannot_be_aligned_stay_without_links(model, capsys):
     good = [("una casa", "a house"), ("la casa", "the house"), ("una puerta", "a door"), ("la puerta", "the door")] * 10
     bad = [("", "a house"), ("una casa", " "), ("", ""), ("casa " * 1025, "a house"), ("una casa", "house " * 1025)]
     mixed = bad[:2] + good[:20] + bad[2:4] + good[20:] + bad[4:]
-    settings = AlignmentSettings.with_aligner(model, iterations=5)
+    settings = with_aligner(model, iterations=5)
     links = dict(zip(mixed, align_in_turn(*zip(*mixed, strict=True), settings), strict=True))
     assert "2 sentence pairs of more than 1024 words stay without links" in capsys.readouterr().err
     assert [links[pair] for pair in bad] == [""] * 5
@@ -209,7 +213,7 @@ def test_pairs_that_cannot_be_aligned_stay_without_links(model, capsys):
 @pytest.mark.parametrize("model", ALIGNERS.names())
 def test_longest_sentence_that_is_aligned(model, capsys):
     words = " ".join(f"w{k % 50}" for k in range(1024))
-    (links,) = align([words], ["a b"], AlignmentSettings.with_aligner(model, iterations=1))
+    (links,) = align([words], ["a b"], with_aligner(model, iterations=1))
     assert links and capsys.readouterr().err == ""
 
 
@@ -228,13 +232,13 @@ def test_alignment_settings_are_checked(setting, message):
 @pytest.mark.parametrize("iterations", [10**9 + 1, 2**31 - 1, 99999999999])
 def test_more_iterations_than_eflomal_can_count_are_refused(iterations):
     with pytest.raises(InputError, match="iterations must be at most 1000000000"):
-        AlignmentSettings.with_aligner("eflomal", iterations=iterations)
+        with_aligner("eflomal", iterations=iterations)
 
 
 @pytest.mark.parametrize("model", ["eflomal", "fast-align"])
 def test_pairs_without_links_are_counted(model, caplog):
     """eflomal links nothing in a text of three equal pairs."""
-    lines = align_in_turn(["a b c"] * 3 + [""], ["A B C"] * 3 + ["x"], AlignmentSettings.with_aligner(model))
+    lines = align_in_turn(["a b c"] * 3 + [""], ["A B C"] * 3 + ["x"], with_aligner(model))
     said = [record.getMessage() for record in caplog.records if "no link" in record.getMessage()]
     cure = "the text may be too small or too uniform for eflomal: try fast-align"
     assert said == ([] if any(lines) else [f"3 of 3 sentence pairs have no link by union; {cure}"])

@@ -9,11 +9,12 @@ import sys
 import threading
 
 import pytest
+from arpa_files import read_arpa
 from mutations import mutations
 
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights
-from lscfg.io.arpa import check_arpa, read_arpa
+from lscfg.io.arpa import check_arpa
 from lscfg.io.compression import compression_of, is_compressed, plain_name
 from lscfg.io.read import read_blocks, read_bytes, read_chunks, read_lines, stream_lines
 from lscfg.kernel import Grammar

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import kenlm
 import pytest
+from arpa_files import Arpa, read_arpa
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lscfg.commands import lm as command
 from lscfg.errors import InputError
-from lscfg.io.arpa import Arpa, check_arpa, read_arpa
+from lscfg.io.arpa import check_arpa
 from lscfg.kernel.lm import _extended
 from lscfg.lm.counts import tokenized_lines
 from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate_ngrams, write_arpa

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from lscfg.extract.decomposition import Decomposition
 from lscfg.extract.derive import Derivations, derive
 
 
@@ -91,3 +92,15 @@ def aligned(n, seed=0, longest=6):
         tgt.append(" ".join(["the"] * front + [f"e{words[o]}" for o in order]))
         links.append(" ".join(f"{o}-{k + front}" for k, o in enumerate(order) if kept[k]))
     return src, tgt, links
+
+
+def n_derivations(pair: Decomposition) -> int:
+    """The exact number of derivations of a pair."""
+    counts = [0] * pair.forest.n_nodes
+    for node in pair.nodes():
+        for edge in pair.edges(node):
+            product = 1
+            for tail in edge.tails:
+                product *= counts[tail]
+            counts[node] += product
+    return counts[-1]

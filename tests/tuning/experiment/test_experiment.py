@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from aligners import with_aligner
 from little_experiment import TOML, run_lscfg, stages_begun
 from sacrebleu.metrics import BLEU, CHRF, TER
 
@@ -130,9 +131,7 @@ def test_aligns_as_the_command_does(whole, corpus, tmp_path):
     (corpus / "chosen.toml").write_text(TOML + chosen)
     alignment = read_experiment(corpus / "chosen.toml").alignment
     assert alignment.heuristics == ("intersect",)
-    assert alignment.joined_by("intersect") == AlignmentSettings.with_aligner(
-        "eflomal", "intersect", iterations=2, seed=3
-    )
+    assert alignment.joined_by("intersect") == with_aligner("eflomal", "intersect", iterations=2, seed=3)
     default = read_experiment(corpus / "e.toml").alignment
     assert default.joined_by(default.heuristics[0]) == AlignmentSettings()
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from unittest.mock import ANY, call
 
 import pytest
+from aligners import with_aligner
 from helpers import class_path, double
 from little_experiment import TOML
 from other_settings import BESIDE, other_value, toml_lines
 
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.context.loglinear import LoglinearSettings
-from lscfg.corpus.align import AlignmentSettings
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMSettings
@@ -476,7 +476,7 @@ def test_keys_of_alignments_and_language_model(doubles):
     )
     links = cache.make(aligned, JOBS).path
     assert sorted(path.name for path in links.iterdir()) == ["grow-diag", "intersect", "stage.json"]
-    settings = AlignmentSettings.with_aligner(model="fast-align", heuristic="intersect", iterations=3)
+    settings = with_aligner(model="fast-align", heuristic="intersect", iterations=3)
     doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
     cache.make(made, JOBS)
     doubles.build_lm.assert_called_once_with(
