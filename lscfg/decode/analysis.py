@@ -11,13 +11,14 @@ from typing import Self
 
 import numpy as np
 
-from lscfg.decode.derivations import extra_sides, rule_sides
+from lscfg.decode.derivations import rule_sides
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.parsing import parse_options, read_grammar
 from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
-from lscfg.kernel import PAPER_FEATURES, PASS, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel import PAPER_FEATURES, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel.extra_rules import PASS, extra_sides
 from lscfg.kernel.text import Shown, Strings, print_applications, quote_sides
 from lscfg.log import warning
 

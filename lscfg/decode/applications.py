@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lscfg.kernel import PASS, PASS_KNOWN, Forest, Grammar
+from lscfg.kernel import Forest, Grammar
+from lscfg.kernel.extra_rules import passes_word
 
 
 def medians(values: np.ndarray) -> np.ndarray:
@@ -36,7 +37,7 @@ def copies_of(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarra
     """For each chosen application the one that copies the words of its node; itself without such an application."""
     node = forest.edge_head[forest.app_edge]
     own = np.arange(forest.n_apps)
-    copies = np.isin(forest.app_rule - len(grammar), (PASS, PASS_KNOWN))
+    copies = passes_word(grammar, forest.app_rule)
     copy_of = np.full(forest.n_nodes, -1)
     copy_of[node[copies]] = own[copies]
     found = copy_of[node[chosen]]

@@ -16,7 +16,8 @@ from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
-from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
+from lscfg.kernel import FeaturePass, Grammar
+from lscfg.kernel.extra_rules import EXTRA_RULES, GLUE, PASS, layer_begin
 from lscfg.kernel.forest import feature_views, live_features
 from lscfg.later import later
 
@@ -86,11 +87,11 @@ class FeatureColumns:
             named.of(name, "the grammar") for name in ("Glue", "PassThrough")
         )  # a grammar may have glue rules, too
         size = len(grammar)
-        self.rule_penalty = np.zeros(size + EXTRA_RULES)
+        self.rule_penalty = np.zeros(layer_begin(grammar))
         self.rule_penalty[:size] = WORD_PENALTY * grammar.target_lengths()
         self.rule_penalty[size + PASS] = WORD_PENALTY
-        # rules after those of the grammar: glue over one node, glue over two, pass-through, others without features
-        indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
+        # of the rules after those of the grammar, glue over two nodes and a word passed through have one feature each
+        indptr = np.concatenate([indptr, indptr[-1] + np.isin(np.arange(EXTRA_RULES), (GLUE, PASS)).cumsum()])
         self.penalty = named.of("WordPenalty", "feature_function=WordPenalty") if config.word_penalty else None
         pairs = [(name, name + end) for name in models for end in ("", "_OOV")]
         emissions = [(one.name, feature) for one in config.models for feature in one.features[2:]]

@@ -14,7 +14,8 @@ from lscfg.decode.terms import NO_TERMS, FoundTerms, UsedTerm
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import segment_text
-from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
+from lscfg.kernel import Forest, Grammar
+from lscfg.kernel.extra_rules import extra_sides, is_extra
 
 _NONTERMINAL = re.compile(r"\[.+,\d+\]")
 
@@ -129,12 +130,6 @@ def nonterminal_number(symbol: str) -> int:
     return int(symbol[symbol.rindex(",") + 1 : -1]) - 1 if _NONTERMINAL.fullmatch(symbol) else -1
 
 
-def extra_sides(extra: int, word: str) -> tuple[str, str]:
-    """Both sides of a rule outside all grammar files: glue over one node, over two, pass-through of the word."""
-    text = ("[X,1]", "[S,1] [X,2]", word)[extra]
-    return text, text
-
-
 def describe(
     forest: Forest,
     grammar: Grammar,
@@ -159,15 +154,14 @@ def describe(
     sides, texts = [], []
     for app, (i, _), below in zip(apps, spans, children, strict=True):
         rule = int(forest.app_rule[app])
-        extra = rule - len(grammar)
-        if extra < 0 or extra >= EXTRA_RULES:
+        if not is_extra(grammar, rule):
             sides.append((_in_order(grammar.src(rule)), grammar.tgt(rule)))
             texts.append(rule_sides(grammar, rule))
         else:
             glue_or_word = [-1 - k for k in range(len(below))] or [0]
             sides.append((glue_or_word, glue_or_word))
             word = "" if below else words[i] if path is None else path(int(forest.app_edge[app]))[0][1]
-            texts.append(extra_sides(min(extra, PASS), word))
+            texts.append(extra_sides(rule - len(grammar), word))
     targets = _target_spans([tgt for _, tgt in sides], children)
     found = []
     for number, app in enumerate(apps):

@@ -12,7 +12,8 @@ import numpy as np
 from lscfg.decode.derivations import Alternative, Derivation, WordDetails
 from lscfg.decode.evidence import word_evidence
 from lscfg.decode.links import RuleLinks, joined_links
-from lscfg.kernel import EXTRA_RULES, REST, Forest, Grammar
+from lscfg.kernel import REST, Forest, Grammar
+from lscfg.kernel.extra_rules import is_extra
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph
 
@@ -163,9 +164,7 @@ def _word_posteriors(
         rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
         head = int(forest.edge_head[edge])
         begin = int(forest.node_span[head, 0])
-        if (
-            len(grammar) <= rule < len(grammar) + EXTRA_RULES
-        ):  # of the extra rules only those that pass a word through have words
+        if is_extra(grammar, rule):  # of these only those that pass a word through have words
             if int(forest.node_cat[head]) != REST and not forest.tails(edge):
                 found[int(forest.words[begin]), (begin,)] += probability
                 counts[int(forest.words[begin])] += probability
@@ -199,8 +198,7 @@ def _choices(
                 continue
             for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
                 rule = int(forest.app_rule[app])
-                extra = len(searched.grammar) <= rule < len(searched.grammar) + EXTRA_RULES
-                if extra or not (symbols := searched.grammar.tgt(rule)):
+                if is_extra(searched.grammar, rule) or not (symbols := searched.grammar.tgt(rule)):
                     continue
                 text = " ".join(map(searched.grammar.vocab.word, symbols))
                 share, score, best = found.get(text, (0.0, -math.inf, -1))

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
+from lscfg.kernel import Forest, Grammar
+from lscfg.kernel.extra_rules import PASS, is_extra
 from lscfg.kernel.search import PATCH_NEVER as NEVER
 from lscfg.kernel.search import PatchOptions, patch_costs
 
@@ -53,10 +54,9 @@ class _Way(NamedTuple):
 def target_of(forest: Forest, grammar: Grammar, app: int) -> list[int]:
     """The target side of an application: a word's number, or -1-k for the k-th tail."""
     rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
-    extra = rule - len(grammar)
-    if 0 <= extra < PASS:
-        return [-1 - k for k in range(len(forest.tails(edge)))]
-    if PASS <= extra < EXTRA_RULES:
+    if is_extra(grammar, rule):
+        if rule < len(grammar) + PASS:  # glue
+            return [-1 - k for k in range(len(forest.tails(edge)))]
         return [int(forest.words[forest.node_span[forest.edge_head[edge], 0]])]
     return list(grammar.tgt(rule))
 

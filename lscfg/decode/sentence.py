@@ -49,8 +49,9 @@ from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import Segment, read_segment
 from lscfg.formats.word_classes import read_word_classes
 from lscfg.functions.function import WORD_PENALTY
-from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
+from lscfg.kernel import FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
+from lscfg.kernel.extra_rules import GLUE, OTHER_RULE, layer_begin
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 from lscfg.later import later
@@ -431,7 +432,7 @@ def constrained(
         if (frame := frames.frame_of(text.split(), similar.pair)) is not None:
             more.resemble(encode(decoder.grammar, frame.source, frame.target), similar.similarity)
     layer, borrowed = _layer(decoder, more, ids)
-    first, widest = len(decoder.grammar) + EXTRA_RULES, max((j - i for i, j in order.zones), default=0)
+    first, widest = layer_begin(decoder.grammar), max((j - i for i, j in order.zones), default=0)
     for way in decoder.ways:
         used = way if way.max_span >= widest else replace(way, max_span=widest)
         whole, why = first_parse(layer, ids, [used])
@@ -496,14 +497,14 @@ def _with_rules(
     own = applied.numbers < len(more)  # the others are borrowed
     apps, numbers, substitutes = applied.layer[own], applied.numbers[own], applied.layer[~own].tolist()
     single, places = more.phrases(numbers)
-    usual = size + PASS + 1
+    usual = size + OTHER_RULE
     if len(phrases) and not single.all():  # the rule of words of median cost
         found = rows[phrases]
         costs = columns.translation_costs.take(found)
         usual = int(found[costs == np.partition(costs, len(costs) // 2)[len(costs) // 2]].min())
-    rows[apps] = np.where(single, size + PASS + 1, usual)
+    rows[apps] = np.where(single, size + OTHER_RULE, usual)
     glue = apps[numbers == 0] if max(next(iter(more.sides), ((0,),))[0]) < 0 else apps[:0]
-    rows[glue] = size + 1  # Hiero's glue
+    rows[glue] = size + GLUE
     for app in substitutes:
         rows[app] = borrowed[int(whole.app_rule[app])].rule
     penalties = columns.rule_penalty.take(rows)
@@ -555,7 +556,7 @@ def _details(
 
     apps = found.apps[: found.app_offsets[1]].tolist()
     derivation = decoder.describe(sentence, apps, contributions(apps))
-    own = [int(forest.app_rule[app]) < len(decoder.grammar) + EXTRA_RULES for app in apps]  # no rules of a layer
+    own = [int(forest.app_rule[app]) < layer_begin(decoder.grammar) for app in apps]  # no rules of a layer
     values = decoder.app_features(sentence, np.array(apps, np.int64))
     kept = [one if inside else None for one, inside in zip(values, own, strict=True)]
     model = decoder.models[0] if decoder.models else None

@@ -27,7 +27,8 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.io.write import write_blocks
-from lscfg.kernel import EXTRA_RULES, REST, Forest, Grammar
+from lscfg.kernel import REST, Forest, Grammar
+from lscfg.kernel.extra_rules import layer_begin
 from lscfg.kernel.text import Strings, number_strings, print_rows
 
 # Each category is named by its span, so a plain decoder builds the same forest: the yield of a category is fixed, and
@@ -161,12 +162,13 @@ class SentenceGrammars:
     ) -> bytes:
         """The rules of some applications: parts of the edge, parts of the rule, and latent features."""
         edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self._analyser.grammar)
+        layer = layer_begin(self._analyser.grammar)
         begins = np.flatnonzero(np.diff(edges, prepend=-1))
         heads = forest.edge_head[edges[begins]].tolist()
         tails = [forest.tails(edge) for edge in edges[begins].tolist()]
         opened = []
         for rule, head, below in zip(rules[begins].tolist(), heads, tails, strict=True):
-            if rule >= n + EXTRA_RULES and obeying is not None:
+            if rule >= layer and obeying is not None:
                 template = self._sides(obeying.grammar, rule)[0]
             else:
                 template = self._template(rule, words, int(forest.node_span[head, 0]))[0]
@@ -178,7 +180,7 @@ class SentenceGrammars:
         for place in np.flatnonzero((rules >= n) | np.isin(apps, [*soft])).tolist():
             word = int(forest.node_span[forest.edge_head[edges[place]], 0])
             target[place] = len(targets)
-            if rules[place] >= n + EXTRA_RULES and obeying is not None:
+            if rules[place] >= layer and obeying is not None:
                 made = self._of_term(obeying, int(apps[place]))
             else:
                 made = self._template(int(rules[place]), words, word)[1]

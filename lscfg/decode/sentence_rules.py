@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
+from lscfg.kernel import Forest, Grammar, GrammarLayer, X
+from lscfg.kernel.extra_rules import layer_begin
 
 ADDED = ("Terminology", "Correction", "Memory", "MemoryScore")
 """Features of these rules, which the grammar's rules lack; docs/guides/terms.md defines them."""
@@ -164,7 +165,7 @@ class SentenceRules:
         Args:
             phrases: applications of the grammar's rules without nonterminals, ascending.
         """
-        app_rule, first = np.asarray(forest.app_rule), len(self._grammar) + EXTRA_RULES
+        app_rule, first = np.asarray(forest.app_rule), layer_begin(self._grammar)
         layer = np.flatnonzero(app_rule >= first)
         corrected, values = phrases[:0], np.empty(0)
         if self._weighted and self._phrases is not None and len(self._phrases.rules):

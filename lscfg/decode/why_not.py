@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
+from lscfg.decode.derivations import AppliedRule, rule_sides
 from lscfg.decode.missing import cheapest_derivation
 from lscfg.decode.parsing import first_parse
 from lscfg.decode.request import Sentence, Translations, request_of
 from lscfg.decode.sentence import SentenceDecoder
 from lscfg.errors import InputError
-from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
+from lscfg.kernel import Forest, Grammar, GrammarLayer, X
+from lscfg.kernel.extra_rules import extra_sides, is_extra, layer_begin
 from lscfg.kernel.forest import REST
 from lscfg.kernel.search import Forced, force
 
@@ -167,7 +168,7 @@ def _missing(
     for source in dict.fromkeys(tuple(ids[i:j].tolist()) for i, j in spans):
         layer.add(X, list(source), hole)
     layer.finish()
-    first = len(grammar) + EXTRA_RULES
+    first = layer_begin(grammar)
     for way in decoder.ways:
         forest, why = first_parse(layer, ids, [way])
         if forest is None:
@@ -194,8 +195,8 @@ def _missing(
 def _other_order(forest: Forest, grammar: Grammar, app: int) -> str:
     """Describes the rule of an application whose target symbols swap places."""
     rule = int(forest.app_rule[app])
-    extra = rule - len(grammar)
-    source, target = extra_sides(extra, "") if 0 <= extra < EXTRA_RULES else rule_sides(grammar, rule)
+    is_own = not is_extra(grammar, rule)
+    source, target = rule_sides(grammar, rule) if is_own else extra_sides(rule - len(grammar), "")
     return f"the grammar has another order: {source} → {target}"
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from lscfg.decode.links import Pairs
 from lscfg.formats.marked import Wall, WordOrder
-from lscfg.kernel import EXTRA_RULES, REST, Forest, Grammar
+from lscfg.kernel import REST, Forest, Grammar
+from lscfg.kernel.extra_rules import is_extra
 
 
 def keeping_order(
@@ -61,7 +62,7 @@ def _keeps_wall(
 ) -> bool:
     """True if no target symbol from after the wall precedes one from before it."""
     rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
-    if size <= rule < size + EXTRA_RULES:  # keep the order of their tails
+    if is_extra(grammar, rule):  # keep the order of their tails
         return True
     spans, own = _tail_spans(forest, edge), list[int]()
     place, left = int(forest.node_span[forest.edge_head[edge]][0]), iter(spans)

@@ -16,7 +16,8 @@ import numpy as np
 from lscfg.errors import InputError, cut
 from lscfg.io.read import stream_lines
 from lscfg.json_text import parse_json
-from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
+from lscfg.kernel import Forest, ForestBuilder, Grammar, X
+from lscfg.kernel.extra_rules import PASS, PASS_KNOWN
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
 

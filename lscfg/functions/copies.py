@@ -6,7 +6,7 @@ import numpy as np
 
 from lscfg.functions.function import FeatureFunction, ParsedInput
 from lscfg.functions.rows import NamedRows
-from lscfg.kernel import EXTRA_RULES
+from lscfg.kernel.extra_rules import layer_begin
 from lscfg.settings import Declared
 
 NUMBER, TRANSLATED, CAPITAL, OTHER = range(4)
@@ -32,7 +32,7 @@ class Copies(FeatureFunction[Declared]):
         copied = [rule.source[0] if len(rule.source) == 1 and rule.source == rule.target else None for rule in rules]
         alone = np.array([len(rule.source) == 1 and not rule.gaps for rule in rules] + [False])
         copies = np.array([isinstance(word, str) for word in copied] + [False])
-        borders = len(given.grammar) + EXTRA_RULES  # later rules are a layer's
+        borders = layer_begin(given.grammar)  # later rules are a layer's
         starts = {*given.spans[alone[rule_of] & ~copies[rule_of] & (given.forest.app_rule < borders), 0].tolist()}
         kinds = np.full(len(rule_of), -1, np.int64)
         for app in np.flatnonzero(copies[rule_of]).tolist():

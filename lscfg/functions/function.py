@@ -16,7 +16,8 @@ import numpy as np
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.functions.rows import NamedRows
-from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, Forest, Grammar
+from lscfg.kernel import Forest, Grammar
+from lscfg.kernel.extra_rules import is_extra, passes_word
 from lscfg.kernel.forest import EPSILON
 from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.settings import Declared, SettingError, settings_of
@@ -74,9 +75,9 @@ class ParsedInput:
 
         The number of an application that only joins tails (``REST``) is -1.
         """
-        forest, size = self.forest, len(self.grammar)
+        forest = self.forest
         keys = forest.app_rule.astype(np.int64)
-        for app in np.flatnonzero((keys == size + PASS) | (keys == size + PASS_KNOWN)).tolist():
+        for app in np.flatnonzero(passes_word(self.grammar, keys)).tolist():
             keys[app] = -1 - self._passed(int(forest.app_edge[app]))
         _, first, rule_of = np.unique(keys, return_index=True, return_inverse=True)
         rest = forest.is_rest
@@ -123,7 +124,7 @@ class ParsedInput:
             return RuleSides(category, (word,), (word,), ((0, 0),))
         tails = self.forest.node_cat[self.forest.tails(edge)].tolist()
         gaps = [Gap(k, grammar.category_name(tail)) for k, tail in enumerate(tails)]
-        if len(grammar) <= key < len(grammar) + EXTRA_RULES:  # glue
+        if is_extra(grammar, key):  # glue
             return RuleSides(category, tuple(gaps), tuple(gaps))
         word_of, left = grammar.vocab.word, iter(gaps)
         source = tuple(word_of(symbol) if symbol >= 0 else next(left) for symbol in grammar.src(key))

@@ -13,11 +13,9 @@ from lscfg.kernel.base import (
     refused_characters,
     words_fault,
 )
+from lscfg.kernel.extra_rules import EXTRA_RULES, PASS, PASS_KNOWN
 from lscfg.kernel.forest import (
     EPSILON,
-    EXTRA_RULES,
-    PASS,
-    PASS_KNOWN,
     REST,
     Forest,
     ForestBuilder,

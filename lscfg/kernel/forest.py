@@ -16,22 +16,15 @@ from lscfg.errors import InputError, KernelError, TooLargeError
 from lscfg.io.read import read_utf8
 from lscfg.kernel.base import Vocab, check, utf8, view
 from lscfg.kernel.compiled import open_compiled, word_arrays
+from lscfg.kernel.extra_rules import layer_begin
 
 X, S = int(lib.LSCFG_X), int(lib.LSCFG_S)
 """Categories of every grammar, [X] and [S]."""
-
-PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
-"""Rule numbers after those of a grammar: a word passed through; a word passed through that a rule also translates
-alone.
-"""
 
 REST = int(lib.LSCFG_REST)
 """Category of a node that groups all tails of an edge except the first, for edges with more than two tails."""
 
 _INDEXING = threading.Lock()
-
-EXTRA_RULES = int(lib.LSCFG_EXTRA_RULES)
-"""Number of rule numbers after those of a grammar; the last one is the rule of ``REST`` nodes."""
 
 MOST = int(lib.LSCFG_MOST)
 """Maximum number of rule applications in a forest."""
@@ -74,9 +67,7 @@ class ParseOptions:
 class Grammar:
     """Synchronous rules, numbered from 0 in order of addition, with sparse features.
 
-    Six more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
-    passes the source word of a span through, + 3 is any rule outside the grammar, + 4 passes a word through that a rule
-    of the grammar translates alone, + 5 joins tails of an edge with more than two (``REST``).
+    The numbers of the extra rules follow the last one, see ``lscfg.kernel.extra_rules``.
     """
 
     _indexed = False
@@ -422,8 +413,8 @@ def add_matching(grammar: Grammar, other: Grammar, words: np.ndarray) -> None:
 class GrammarLayer(Grammar):
     """Rules over a finished grammar, which keeps its numbers, size and index.
 
-    The rules of the layer are numbered from ``len(layer) + EXTRA_RULES`` on, where ``len(layer)`` is the size of the
-    base. They have no features. Rules of words only may be longer than the span limit; others have words on their
+    The rules of the layer are numbered from ``layer_begin(layer)`` on, and ``len(layer)`` is the size of the base.
+    They have no features. Rules of words only may be longer than the span limit; others have words on their
     source side, and exceed the limit only where they cover the whole sentence. Parsing, search, ``src``, ``tgt`` and
     ``lhs`` take a layer instead of its base. Add the rules, then call ``finish``.
 
@@ -465,7 +456,7 @@ class GrammarLayer(Grammar):
         return int(first)
 
     def _check(self, rule: int) -> None:
-        first = len(self) + EXTRA_RULES
+        first = layer_begin(self)
         if not (0 <= rule < len(self) or first <= rule < first + lib.lscfg_grammar_layer_size(self._pointer)):
             raise IndexError(f"rule {rule} is in neither the grammar nor its layer")
 

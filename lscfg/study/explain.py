@@ -19,12 +19,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.derivations import AppliedRule, describe, extra_sides, rule_sides
+from lscfg.decode.derivations import AppliedRule, describe, rule_sides
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.parsing import parse_options, read_grammar
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import find_file, read_ini
 from lscfg.kernel import CONTEXT_FEATURES, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.kernel.extra_rules import extra_sides
 from lscfg.kernel.forest import REST
 from lscfg.kernel.options import LatentOptions
 from lscfg.model.parameters import Parameters

@@ -1,4 +1,5 @@
 /* Forests that a decoder builds: drafted application by application, checked and put into edges at the end. */
+#include "forest/extra_rules.h"
 #include "forest/forest.h"
 #include "forest/grammar.h"
 
@@ -43,7 +44,7 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
  * covers at least one position, in a lattice also more. */
 static int32_t words_before(const lscfg_grammar *g, int32_t rule, int gap) {
   int32_t n = lscfg_grammar_size(g), words = 0;
-  if (rule >= n) return rule == n + LSCFG_RULE_PASS || rule == n + LSCFG_RULE_PASS_KNOWN;
+  if (rule >= n) return extra_passes(rule - n);
   const grammar_rule *r = &g->rules.data[rule];
   for (int32_t k = 0; k < r->n_src && gap >= 0; k++) {
     if (g->symbols.data[r->src + k] < 0)
@@ -62,7 +63,7 @@ static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *
     *head = extra == LSCFG_RULE_PASS ? -1 : extra == LSCFG_RULE_PASS_KNOWN ? CATEGORY_X : CATEGORY_S;
     tails[0] = extra == LSCFG_RULE_GLUE ? CATEGORY_S : CATEGORY_X;
     tails[1] = CATEGORY_X;
-    return extra == LSCFG_RULE_UNKNOWN ? -1 : extra == LSCFG_RULE_GLUE ? 2 : extra == LSCFG_RULE_GLUE_TOP;
+    return extra_arity(extra);
   }
   const grammar_rule *r = &g->rules.data[rule];
   *head = r->lhs;

@@ -2,6 +2,7 @@
 #include "inference/bind.h"
 #include "inference/compose.h"
 #include "inference/sums.h"
+#include "forest/extra_rules.h"
 #include "forest/forest.h"
 #include <math.h>
 
@@ -292,15 +293,8 @@ int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *err
 
 /* Nonterminals of a rule, of the extra ones too; -1 where it may have any number. */
 static int32_t arity_of(const lscfg_grammar *g, int32_t rule) {
-  switch (rule - lscfg_grammar_size(g)) {
-    case LSCFG_RULE_GLUE_TOP: return 1;
-    case LSCFG_RULE_GLUE: return 2;
-    case LSCFG_RULE_PASS:
-    case LSCFG_RULE_PASS_KNOWN: return 0;
-    case LSCFG_RULE_REST:
-    case LSCFG_RULE_UNKNOWN: return -1;
-    default: return g->rules.data[rule].arity;
-  }
+  int32_t extra = rule - lscfg_grammar_size(g);
+  return extra < 0 ? g->rules.data[rule].arity : extra_arity(extra);
 }
 
 int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {

@@ -1,5 +1,6 @@
 /* Scores of target words by the neural model, from single applications: see neural/network.h. */
 #include "inference/families.h"
+#include "forest/extra_rules.h"
 
 /* Units and scores of a sentence, which many applications share. */
 typedef struct {
@@ -117,7 +118,7 @@ static int score_edge(neural_work *w, int32_t edge) {
     int32_t rule = f->app_rule.data[a], extra = rule - b->n_rules;
     if (extra < 0)
       code = score_rule(w, a, &b->grammar->rules.data[rule], begin, tails);
-    else if (extra == LSCFG_RULE_PASS || extra == LSCFG_RULE_PASS_KNOWN)
+    else if (extra_passes(extra))
       code = score_passed(w, a, begin);
   }
   return code;

@@ -1,6 +1,8 @@
 /* The target sides of a forest's applications. */
 #include "search/targets.h"
 
+#include "forest/extra_rules.h"
+
 int collect_targets(const lscfg_forest *forest, const lscfg_grammar *grammar, const int32_t **tgt, int32_t *length,
                     lscfg_error *error) {
   static const int32_t glue[2] = {-1, -2};
@@ -14,18 +16,19 @@ int collect_targets(const lscfg_forest *forest, const lscfg_grammar *grammar, co
                         "the forest contains a rule that the grammar lacks, so its target side is unknown");
     if (rule < 0 || rule >= end)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
-    if (rule < size || rule >= size + LSCFG_EXTRA_RULES) {
+    int32_t extra = rule - size;
+    if (extra < 0 || extra >= LSCFG_EXTRA_RULES) {
       tgt[a] = lscfg_grammar_tgt(grammar, rule, length + a);
-    } else if (rule == size + LSCFG_RULE_REST) {
+    } else if (extra == LSCFG_RULE_REST) {
       tgt[a] = NULL;
       length[a] = 0;
-    } else if (rule == size + LSCFG_RULE_PASS || rule == size + LSCFG_RULE_PASS_KNOWN) {
+    } else if (extra_passes(extra)) {
       tgt[a] = forest_passed_word(f, f->app_edge[a]);
       length[a] = 1;
       if (*tgt[a] < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "a word without an id cannot be passed through");
     } else {
       tgt[a] = glue;
-      length[a] = rule == size + LSCFG_RULE_GLUE ? 2 : 1;
+      length[a] = extra_arity(extra);
     }
     int32_t tails = forest_n_tails(forest, f->app_edge[a]);
     for (int32_t k = 0; k < length[a]; k++)
