@@ -157,8 +157,6 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
         raise InputError("is empty; give a reference for each sentence", args.reference[0])
     columns = {one.name: one.path for one in args.scores}
     lists = read_lists(args.lists[0], columns, len(references[0]) if references else 0)
-    if not references:  # nothing else shows that the text has further sentences
-        log.info(f"{args.lists[0]}: {counted(len(lists), 'sentence')}, up to the last one with a list")
     if args.network:
         if any(FEATURE in one.features for own in lists for one in own):
             cure = "leave out --network, or give the lists of lscfg decode"
