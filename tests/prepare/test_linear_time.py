@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from limits import time_limit
+from limits import TooLong, time_limit
 
 from lscfg.errors import InputError
 from lscfg.io.json_files import parse_json
@@ -50,6 +50,13 @@ def check(work: Callable[[str], object], text: str) -> None:
     """The work on a text ends."""
     with time_limit(50), suppress(ValueError):  # no JSON
         work(text)
+
+
+def test_no_error_that_work_catches_hides_the_limit():
+    with pytest.raises(TooLong), time_limit(0.01):
+        while True:
+            with suppress(Exception):
+                clean("a b")
 
 
 def side_work(tokeniser: str, language: str, casing: str) -> dict[str, Callable[[str], object]]:

@@ -8,12 +8,16 @@ SECONDS = 120.0
 """For input so large that linear work takes about one second, and quadratic work hours."""
 
 
+class TooLong(BaseException):
+    """Work took longer than its limit. Code that catches any ``Exception`` lets this one through."""
+
+
 @contextmanager
 def time_limit(seconds: float = SECONDS) -> Iterator[None]:
-    """Ends what takes longer, by a ``TimeoutError``; in the main thread only."""
+    """Ends what takes longer, by ``TooLong``; in the main thread only."""
 
     def end(signum: int, frame: object) -> None:
-        raise TimeoutError(f"more than {seconds:g} s")
+        raise TooLong(f"more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, seconds)
