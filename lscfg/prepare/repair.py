@@ -15,11 +15,10 @@ ESCAPED = re.compile(f"&(?:amp;)*({_NAME});")
 TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,15}(?:\s[^<>]{0,200})?/?>")
 _INLINE = "a|abbr|b|big|cite|code|del|em|font|i|ins|mark|q|small|span|strike|strong|sub|sup|tt|u"
 _BLOCK = "blockquote|br|center|div|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|thead|tr|ul"
-_ATTRIBUTE = (
-    r"""[A-Za-z][\w:.-]{0,30}\s?=\s?(?:"[^"<>]{0,200}"|'[^'<>]{0,200}'|[^\s<>]{1,200})|compact|noshade|nowrap"""
-)
-_FORMATTING = re.compile(rf"</?(?:{_INLINE}|({_BLOCK}))(?:\s+(?:{_ATTRIBUTE}))*+\s*/?>", re.IGNORECASE)
-"""A tag with attributes only: ``i<b and c>d`` contains none."""
+_BARE = "border|compact|download|hidden|inert|ismap|itemscope|noshade|nowrap|reversed"
+_ATTRIBUTES = rf"(?:\s+(?:{_BARE})(?![\w-]))*(?:\s+[^\s<>=]+\s*=[^<>]{{0,1000}})?"
+_FORMATTING = re.compile(rf"</?(?:{_INLINE}|({_BLOCK}))(?:{_ATTRIBUTES})\s*+/?\s*+>", re.IGNORECASE)
+"""A tag without attributes, or whose first word is an attribute: ``i<b and c>d`` contains none."""
 
 
 def decode_entities(text: str) -> str:

@@ -166,6 +166,18 @@ def test_formatting_tags():
 
 
 @pytest.mark.parametrize(
+    "tag",
+    [
+        *("<table border>", "<ol reversed>", "<hr noshade />", "<br / >", "<td nowrap hidden align=left>"),
+        *('<a href="x"target="y">', "<font size=2, color=red>", "<a href=>", "<a  href  =  x>", "<font color='red>"),
+        *(r"<a href=\"x\">", "<a href=“x”>", '<a href=""x"">', '<a @click="x">', "<span data-a:b=c d>"),
+    ],
+)
+def test_tags_of_real_pages_are_removed(tag):
+    assert without_formatting(f"a{tag}b").replace(" ", "") == "ab"
+
+
+@pytest.mark.parametrize(
     ("text", "fixed"),
     [("MÃ¤dchen", "Mädchen"), ("donâ€™t", "don’t"), ("ÐŸÑ€Ð¸Ð²ÐµÑ‚", "Привет")],
 )
