@@ -29,6 +29,7 @@ def read_grammar(
     rules: Sequence[str] = (),
     on_demand: bool = False,
     known: tuple[Grammar, np.ndarray] | None = None,
+    whole: bool = True,
 ) -> Grammar:
     """The finished grammar of a configuration, with the words of a vocabulary or a new one.
 
@@ -37,6 +38,8 @@ def read_grammar(
         rules: further rules, lines in cdec's format.
         on_demand: leave out an index, whose rules the caller finds for each sentence.
         known: a grammar of the vocabulary, and the words of a sentence that may use its rules, which come first.
+        whole: warn of a file without rules and of rules that take long; false for one sentence's grammar, of which
+            a file may be empty.
 
     Raises:
         InputError: there is none, a file cannot be read or is an index without ``on_demand``, or a rule is malformed.
@@ -54,13 +57,13 @@ def read_grammar(
             continue
         before = len(grammar)
         grammar.read(path)
-        if len(grammar) == before:
+        if whole and len(grammar) == before:
             log.warning(f"{path}: contains no rule; is the file whole?")
     grammar.read_text("".join(f"{rule}\n" for rule in rules))
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish(", ".join(map(os.fspath, config.grammars)) or None)
     count, scope = grammar.wide()
-    if count:
+    if whole and count:
         log.warning(
             f"rules of more than two nonterminals with a scope above 2, up to {scope}: {count}; parsing takes time "
             f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
