@@ -145,22 +145,26 @@ def replaced_files(folder: Path, own: Iterable[str]) -> Iterator[Path]:
     """Makes a temporary folder whose files move into ``folder`` at the end of the block if no error occurs.
 
     Args:
-        own: patterns of paths within the folder; earlier files that match one and are not replaced are removed.
+        own: paths within the folder; an earlier file there goes if no new one replaces it.
 
     Raises:
-        InputError: the folder cannot be made.
+        InputError: the folder cannot be made, or the path of a file cannot be written, such as that of a folder.
     """
     with temporary_folder(folder) as temporary:
         with _errors_at(folder, temporary):
             yield temporary
-        earlier = {path for pattern in own for path in folder.glob(pattern) if not path.is_dir()}
+        earlier = {folder / name for name in own}
         for made in sorted(path for path in temporary.rglob("*") if path.is_file()):
             path = folder / made.relative_to(temporary)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(made, path)
+            make_folder(path.parent)
+            try:
+                os.replace(made, path)
+            except OSError as error:
+                raise InputError(f"cannot write: {error.strerror or error}", path) from error
             earlier.discard(path)
         for path in earlier:
-            path.unlink(missing_ok=True)
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
         for parent in {path.parent for path in earlier} - {folder}:
             with suppress(OSError):  # files of the user
                 parent.rmdir()

@@ -36,6 +36,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
             made or written.
     """
     check_ending(path)
+    _check_place(path)
+
+
+def _check_place(path: str | os.PathLike[str]) -> None:
     with _writing(path):
         place = _target(path)
         if place.is_dir():
@@ -75,7 +79,7 @@ def _is_special(path: Path) -> bool:
 @contextmanager
 def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Opens a temporary file next to ``path``, which takes its name at the end of the block if no error occurs."""
-    check_output(path)
+    _check_place(path)
     place = _target(path)
     special = _is_special(place)
     with _writing(path):
@@ -117,6 +121,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) 
     Raises:
         InputError: the file cannot be written.
     """
+    check_ending(path)
     with _replacing(path) as raw:
         binary = gzip.GzipFile("", "wb", level, raw, mtime=0) if str(path).endswith(".gz") else raw
         if mode == "wb":
@@ -144,6 +149,7 @@ def write_blocks(
     Raises:
         InputError: the file cannot be written.
     """
+    check_ending(path)
     zipped = str(path).endswith(".gz")
 
     def make(block: Callable[[], bytes]) -> tuple[bytes, bytes]:

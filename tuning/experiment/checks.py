@@ -73,12 +73,11 @@ def check_folder(folder: Path, experiment: Experiment) -> None:
     Raises:
         InputError: a path of a folder is a file, or a path of a file is a folder.
     """
-    folders = ["cache", "systems", *(f"systems/{system}" for system in experiment.systems)]
-    later = range(2, experiment.tuning.runs + 1)
-    for name in (*folders, *(f"{folder}/run{number}" for folder in folders[2:] for number in later)):
+    places = [f"systems/{system}" for system in experiment.systems]
+    places += [f"{place}/run{number}" for place in places for number in range(2, experiment.tuning.runs + 1)]
+    for name in ("cache", "systems", *places):
         if os.path.lexists(folder / name) and not (folder / name).is_dir():
             raise InputError("is a file where the run needs a folder; remove it and run again", folder / name)
-    published = [f"systems/{system}/{name}" for system in experiment.systems for name in PUBLISHED]
-    for name in (*RESULTS, *published):
+    for name in (*RESULTS, *(f"{place}/{name}" for place in places for name in PUBLISHED)):
         if (folder / name).is_dir():
             raise InputError("is a folder where the run needs a file; remove it and run again", folder / name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import os
+import re
 import time
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -144,7 +145,9 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     """
     system, path = run.plan.systems[name], run.cache.path
     own = [file for file in PUBLISHED if file != PREPARED or not run.plan.texts.prepared]
-    with replaced_files(make_folder(folder), [*own, *(f"run[0-9]*/{file}" for file in PUBLISHED)]) as new:
+    earlier = (one for one in make_folder(folder).iterdir() if one.is_dir() and not one.is_symlink())
+    runs = [one.name for one in earlier if re.fullmatch("run([2-9]|[1-9][0-9]+)", one.name)]
+    with replaced_files(folder, [*own, *(f"{one}/{file}" for one in runs for file in PUBLISHED)]) as new:
         if system.decoder:
             files = with_files(system.files, run.cache.resolved)
             write_ini(new / "cdec.ini", decoder_config(system.decoder, folder, files))

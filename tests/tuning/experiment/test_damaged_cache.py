@@ -1,5 +1,6 @@
 """Damage to any file of a finished experiment: the next run has the same results, or names the file and a cure."""
 
+import dataclasses
 import gzip
 import json
 import os
@@ -10,9 +11,11 @@ import pytest
 from little_experiment import TOML, run_lscfg
 
 from lscfg.demo import generate, write
-from lscfg.errors import LscfgError
+from lscfg.errors import InputError, LscfgError
 from lscfg.prepare import files as prepared
 from lscfg.tuning.experiment import run
+from lscfg.tuning.experiment.checks import check_folder
+from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.run import run_experiment
 
 SMALL = TOML
@@ -222,6 +225,17 @@ def test_a_file_in_the_place_of_a_folder(finished, tmp_path, name):
         path.unlink()
         message = check(experiment, output, (whole / RESULT).read_bytes())
     assert message == ""
+
+
+@pytest.mark.parametrize("name", ["results.json", "systems/MIN/weights", "systems/MIN/run2/weights"])
+def test_a_folder_in_the_place_of_a_file(finished, tmp_path, name):
+    experiment, _ = finished
+    (tmp_path / name).mkdir(parents=True)
+    read = read_experiment(experiment)
+    twice = dataclasses.replace(read, tuning=dataclasses.replace(read.tuning, runs=2))
+    with pytest.raises(InputError) as caught:
+        check_folder(tmp_path, twice)
+    assert str(caught.value) == f"{tmp_path / name}: is a folder where the run needs a file; remove it and run again"
 
 
 @pytest.mark.parametrize(

@@ -235,8 +235,11 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
         score = scores.metrics["BLEU"]
         assert (row["test_bleu"], row["test_bleu_deviation"]) == (score.score, score.deviation)
         assert (row["p_value"], row["p_bootstrap"]) == (score.p_randomised, score.p_bootstrap)
+    (mine := whole[0] / "systems" / "MIN" / "run2-mine").mkdir()
+    (mine / "weights").write_text("of the user")
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and not list(whole[0].glob("systems/*/run2"))
+    assert (mine / "weights").read_text() == "of the user"
 
 
 def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
