@@ -39,9 +39,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the most similar known name, if any."""
-    near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
+def did_you_mean(name: object, known: Iterable[str], least: float = 0.6) -> str:
+    """The end of a message about an unknown name: the most similar known name, if any.
+
+    Args:
+        least: smallest similarity (0 to 1) of such a name.
+    """
+    near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1, least)
     return f" (did you mean {near[0]}?)" if near else ""
 
 

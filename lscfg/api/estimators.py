@@ -63,7 +63,8 @@ class LatentEstimator:
             self.set_params(**{name: value})
             return
         own = settings is not None and type(self).__module__ == __name__  # a subclass may choose similar names
-        if own and not hasattr(self, name) and (hint := did_you_mean(name, _names(settings))):
+        plain = own and name == name.strip("_") and not hasattr(self, name)
+        if plain and (hint := did_you_mean(name, _names(settings), least=0.8)):
             raise AttributeError(f"{type(self).__name__!r} object has no setting {name!r}{hint}")
         super().__setattr__(name, value)
 

@@ -330,9 +330,10 @@ def test_lines_without_an_order_are_refused():
         def __iter__(self):
             return iter(self.columns)
 
-    for lines, cure in (({"a", "b"}, "has no order"), ({"a": 1}.keys(), "has no order"), (Table(), "give a column")):
+    for lines, cure in (({"a", "b"}, "has no order"), (frozenset("ab"), "has no order"), (Table(), "give a column")):
         with pytest.raises(TypeError, match=cure):
             lscfg.derive(lines, ["A", "B"], ["0-0", "0-0"])
+    assert lscfg.derive({"a": 1, "b": 2}.keys(), ["A", "B"], ["0-0", "0-0"])  # keys are ordered
 
 
 def test_a_setting_with_a_mistyped_name_is_refused():
@@ -340,6 +341,7 @@ def test_a_setting_with_a_mistyped_name_is_refused():
     with pytest.raises(AttributeError, match=r"no setting 'iteratoins' \(did you mean iterations\?\)"):
         model.iteratoins = 3
     model.note = "of the user"
+    model.result, model.source, model.iterations_, model._iteration = 1, 2, 3, 4  # as far from settings
 
     class Own(lscfg.EM):
         pass

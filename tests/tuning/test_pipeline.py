@@ -223,7 +223,7 @@ def test_corrections_are_used_and_travel(fitted, tmp_path):
 
 
 def test_a_shallow_copy_shares_arguments_only(fitted):
-    lines = iter(["a"])  # cannot be copied
+    lines = type("Lines", (list,), {"__deepcopy__": None})(["a"])  # cannot be copied
     made = copy.copy(copy.copy(fitted).set_params(source=lines))
     assert made.source is lines and fitted.source is SOURCE and made.weights_ == fitted.weights_
     plain = fitted.translate(NEW[0])
@@ -260,6 +260,8 @@ def test_iterators_are_read_once():
     made = lscfg.Pipeline(iter(SOURCE), (line for line in TARGET), languages=("ja", "en"))
     for one in (made, clone(made), pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
         assert (one.source, one.target) == ([*SOURCE], [*TARGET])
+    made.set_params(source=iter(TARGET)).target = iter(SOURCE)
+    assert (made.source, made.target) == ([*TARGET], [*SOURCE])
 
 
 def test_its_description_is_one_line():

@@ -68,11 +68,16 @@ class Pipeline:
         work: str | os.PathLike[str] | None = None,
         verbose: bool = False,
     ):
-        self.source, self.target = (list(side) if isinstance(side, Iterator) else side for side in (source, target))
+        self.source, self.target = source, target
         self.languages = languages
         self.tokeniser, self.grammar, self.states = tokeniser, grammar, states
         self.dev, self.iterations, self.seed = dev, iterations, seed
         self.jobs, self.work, self.verbose = jobs, work, verbose
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in SIDES and isinstance(value, Iterator):  # which could be read once only
+            value = list(value)
+        super().__setattr__(name, value)
 
     # ---- training ----
 
@@ -266,14 +271,7 @@ class Pipeline:
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=text)
 
     def __repr__(self) -> str:
-        default = {name: one.default for name, one in _ARGUMENTS.items()}
-        given = {
-            name: value
-            for name, value in self.get_params().items()
-            if value is not default[name] and (name in SIDES or value != default[name])
-        }
-        shown = [f"{name}={value if name in SIDES else repr(value)}" for name, value in (given | _sizes(given)).items()]
-        return f"Pipeline({', '.join(shown)})"
+        return f"Pipeline({', '.join(_described(self.get_params()))})"
 
 
 PipelineT = TypeVar("PipelineT", bound=Pipeline)
@@ -288,6 +286,17 @@ def _copied(one: PipelineT) -> PipelineT:
     if one.__sklearn_is_fitted__():
         made._fitted = copy.deepcopy(one._fitted)
     return made
+
+
+def _described(arguments: dict[str, Any]) -> list[str]:
+    """The arguments that differ from their defaults."""
+    default = {name: one.default for name, one in _ARGUMENTS.items()}
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if value is not default[name] and (name in SIDES or value != default[name])
+    }
+    return [f"{name}={value if name in SIDES else repr(value)}" for name, value in (given | _sizes(given)).items()]
 
 
 def _sizes(given: dict[str, Any]) -> dict[str, str]:
