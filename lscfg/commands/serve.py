@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--api-key-file",
         type=InputFile,
         metavar="FILE",
-        help="file of API keys, one per line; every POST and every request to /corrections needs one",
+        help="file of API keys, one per line; every POST and every request to /corrections needs one as its api_key",
     )
     parser.add_argument(
         "--report",

@@ -112,7 +112,7 @@ class ChainSettings(Declared):
     max_words: int = setting(100, "maximum words on a side; longer pairs are left out", least=1, most=1000)
     sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2, common=True)
     sample: str = setting("average", "use the rules of many sweeps, or of the last one", choices=("average", "last"))
-    keep_every: int = setting(10, "sweeps between kept samples", least=1, most=MAX_SWEEPS)
+    keep_every: int = setting(10, "keep a sample every N sweeps", least=1, most=MAX_SWEEPS)
     burn_in: int = setting(
         0, "sweeps before the first kept sample; 0 keeps the start, too", least=0, most=MAX_SWEEPS // 2
     )
