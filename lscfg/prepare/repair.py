@@ -15,10 +15,16 @@ ESCAPED = re.compile(f"&(?:amp;)*({_NAME});")
 TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,15}(?:\s[^<>]{0,200})?/?>")
 _INLINE = "a|abbr|b|big|cite|code|del|em|font|i|ins|mark|q|small|span|strike|strong|sub|sup|tt|u"
 _BLOCK = "blockquote|br|center|div|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|thead|tr|ul"
-_BARE = "border|compact|download|hidden|inert|ismap|itemscope|noshade|nowrap|reversed"
-_ATTRIBUTES = rf"(?:\s+(?:{_BARE})(?![\w-]))*(?:\s+[^\s<>=]+\s*=[^<>]{{0,1000}})?"
-_FORMATTING = re.compile(rf"</?(?:{_INLINE}|({_BLOCK}))(?:{_ATTRIBUTES})\s*+/?\s*+>", re.IGNORECASE)
-"""A tag without attributes, or whose first word is an attribute: ``i<b and c>d`` contains none."""
+_BARE = (
+    r"align|alt|border|class|clear|compact|contenteditable|dir|download|height|hidden|href|id|inert|ismap|itemscope|lang|"
+    r"noshade|nowrap|reversed|src|style|title|width|(?:aria|data|ng|v|x)-[\w:.-]++"
+)  # attributes that a page may give without a value
+_QUOTED = r"""\\?(?:""[^"<>]++""|"[^"<>]*+"|'[^'<>]*+'|[“”„][^“”<>]*+[“”]|‘[^’<>]*+’)"""
+_GIVEN = rf"[A-Za-z@:][\w:.@-]*+\s*+=(?!=)\s*+(?>{_QUOTED}|[^\s<>]*+)"
+_ATTRIBUTE = rf"(?:{_GIVEN}|(?:{_BARE})(?![\w-]))"
+_ATTRIBUTES = rf"\s++{_ATTRIBUTE}(?:[\s,;]*+{_ATTRIBUTE})*+"
+_FORMATTING = re.compile(rf"</?(?:{_INLINE}|({_BLOCK}))(?:{_ATTRIBUTES})?+\s*+/?\s*+>", re.IGNORECASE)
+"""A tag of attributes only: ``i<b and c>d`` and ``if (i<a j=2 or k>3)`` contain none."""
 
 
 def decode_entities(text: str) -> str:

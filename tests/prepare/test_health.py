@@ -168,13 +168,35 @@ def test_formatting_tags():
 @pytest.mark.parametrize(
     "tag",
     [
-        *("<table border>", "<ol reversed>", "<hr noshade />", "<br / >", "<td nowrap hidden align=left>"),
-        *('<a href="x"target="y">', "<font size=2, color=red>", "<a href=>", "<a  href  =  x>", "<font color='red>"),
-        *(r"<a href=\"x\">", "<a href=“x”>", '<a href=""x"">', '<a @click="x">', "<span data-a:b=c d>"),
+        *("<table border>", "<ol reversed>", "<hr noshade />", "<br / >", "<td nowrap hidden align=left>", "<p class>"),
+        *("<img alt src='a.png'>", '<img src=x alt="">', "<br clear=all/>", '<p ng-cloak class="x">', "<li v-else>"),
     ],
 )
-def test_tags_of_real_pages_are_removed(tag):
-    assert without_formatting(f"a{tag}b").replace(" ", "") == "ab"
+def test_tags_between_blocks_of_real_pages_become_blanks(tag):
+    assert without_formatting(f"a{tag}b") == "a b"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        *('<a href="x"target="y">', "<font size=2, color=red>", "<a href=>", "<a  href  =  x>", "<font color='red>"),
+        *(r"<a href=\"x\">", "<a href=“x”>", '<a href=""x"">', '<a @click="x">', "<span data-a:b=c>", "<a class id=x>"),
+    ],
+)
+def test_tags_within_blocks_of_real_pages_are_removed(tag):
+    assert without_formatting(f"a{tag}b") == "ab"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("if (i <a j=i) x>y", "a<b x = 3, y > 4", "a<b &&c=1||d>2", "a <i != j> b", "a<b !=c>d", "(a<b )==(c>d)"),
+        *("for(i=0;i<a ;i=i+1)p->x", "if (i<a &&j==2 && k>3)", "a<b c==d>e", "if i<b and c=d>e"),
+        "for i<b k=2 holds by induction, and since the premise holds we conclude c>d.",
+    ],
+)
+def test_comparisons_are_no_tags(text):
+    assert without_formatting(text) == text
 
 
 @pytest.mark.parametrize(
