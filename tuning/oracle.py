@@ -151,7 +151,7 @@ def _searcher(
         if together is not None:
             grammar, size = together, 0
         elif line.strip():
-            grammar = read_grammar(replace(config, grammars=(grammar_path(folder, number),)), whole=False)
+            grammar = read_grammar(replace(config, grammars=(grammar_path(folder, number),)))
             size = len(grammar)
         else:
             return [""], 0, "is empty"

@@ -107,7 +107,7 @@ def segment_words(line: str, config: DecoderConfig) -> frozenset[str]:
     paths = () if segment is None else segment_grammars(segment, config)
     if not paths:
         return frozenset()
-    grammar = read_grammar(replace(config, grammars=paths), on_demand=True, whole=False)
+    grammar = read_grammar(replace(config, grammars=paths), on_demand=True)
     return frozenset(map(grammar.vocab.word, grammar.source_words()))
 
 
@@ -122,7 +122,7 @@ def segment_features(lines: Sequence[str], config: DecoderConfig) -> list[str]:
     for segment in map(read_segment, lines):
         if segment is not None and segment.grammars:
             paths = segment_grammars(segment, config)
-            return live_features(read_grammar(replace(config, grammars=paths), on_demand=True, whole=False))
+            return live_features(read_grammar(replace(config, grammars=paths), on_demand=True))
     return []
 
 

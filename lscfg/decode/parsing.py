@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,6 @@ def read_grammar(
     rules: Sequence[str] = (),
     on_demand: bool = False,
     known: tuple[Grammar, np.ndarray] | None = None,
-    whole: bool = True,
 ) -> Grammar:
     """The finished grammar of a configuration, with the words of a vocabulary or a new one.
 
@@ -38,8 +38,6 @@ def read_grammar(
         rules: further rules, lines in cdec's format.
         on_demand: leave out an index, whose rules the caller finds for each sentence.
         known: a grammar of the vocabulary, and the words of a sentence that may use its rules, which come first.
-        whole: warn of a file without rules and of rules that take long; false for one sentence's grammar, of which
-            a file may be empty.
 
     Raises:
         InputError: there is none, a file cannot be read or is an index without ``on_demand``, or a rule is malformed.
@@ -57,18 +55,31 @@ def read_grammar(
             continue
         before = len(grammar)
         grammar.read(path)
-        if whole and len(grammar) == before:
-            log.warning(f"{path}: contains no rule; is the file whole?")
+        if len(grammar) == before:
+            _warn_of_empty(path)
     grammar.read_text("".join(f"{rule}\n" for rule in rules))
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish(", ".join(map(os.fspath, config.grammars)) or None)
     count, scope = grammar.wide()
-    if whole and count:
-        log.warning(
-            f"rules of more than two nonterminals with a scope above 2, up to {scope}: {count}; parsing takes time "
-            f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
-        )
+    if count:
+        _warn_of_wide(config.path, count, scope)
     return grammar
+
+
+# Each warns once: a sentence with its own rules reads the grammar, too.
+
+
+@cache
+def _warn_of_empty(path: str | os.PathLike[str]) -> None:
+    log.warning(f"{path}: contains no rule; is the file whole?")
+
+
+@cache
+def _warn_of_wide(ini: Path | None, count: int, scope: int) -> None:
+    log.warning(
+        f"rules of more than two nonterminals with a scope above 2, up to {scope}: {count}; parsing takes time "
+        f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
+    )
 
 
 def index_of(config: DecoderConfig) -> Path | None:

@@ -91,8 +91,7 @@ class SentenceDecoder:
 
     Args:
         vocab: vocabulary that the grammar shares with other grammars.
-        models: language models of the configuration, of this vocabulary, for a decoder of one sentence; None: reads
-            them.
+        models: language models of the configuration, of this vocabulary; None: reads them.
         needed, rules, on_demand, known: see ``read_grammar``.
     """
 
@@ -109,7 +108,7 @@ class SentenceDecoder:
         known: tuple[Grammar, np.ndarray] | None = None,
     ):
         self.config, self.source = config, provider
-        self.grammar = read_grammar(config, vocab, needed, rules, on_demand, known, whole=models is None)
+        self.grammar = read_grammar(config, vocab, needed, rules, on_demand, known)
         index = index_of(config)
         self.on_demand = None if index is None else on_demand_rules.RulesOnDemand(index, config)
         self.provided = ProvidedFeatures(None if provider is None else provider(self.grammar))
