@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -153,18 +154,20 @@ def replaced_files(folder: Path, own: Iterable[str]) -> Iterator[Path]:
     with temporary_folder(folder) as temporary:
         with _errors_at(folder, temporary):
             yield temporary
-        earlier = {folder / name for name in own}
-        for made in sorted(path for path in temporary.rglob("*") if path.is_file()):
-            path = folder / made.relative_to(temporary)
+        earlier = {path for name in own if os.path.lexists(path := folder / name) and not path.is_dir()}
+        made = {path: folder / path.relative_to(temporary) for path in sorted(temporary.rglob("*")) if path.is_file()}
+        for path in made.values():
             make_folder(path.parent)
+            if path.is_dir():
+                raise InputError(f"cannot write: {os.strerror(errno.EISDIR)}", path)
+        for temporary_path, path in made.items():
             try:
-                os.replace(made, path)
+                os.replace(temporary_path, path)
             except OSError as error:
                 raise InputError(f"cannot write: {error.strerror or error}", path) from error
-            earlier.discard(path)
+        earlier -= {*made.values()}
         for path in earlier:
-            if not path.is_dir():
-                path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         for parent in {path.parent for path in earlier} - {folder}:
             with suppress(OSError):  # files of the user
                 parent.rmdir()

@@ -410,10 +410,15 @@ def test_files_are_replaced_when_all_are_written(tmp_path):
     assert found == {"a": "new", "mine": "old", "run3/a": "new", "run3/mine": "old"}
     assert not (tmp_path / "run2").exists()
     (tmp_path / "folder" / "a").mkdir(parents=True)
+    (tmp_path / "run2").mkdir()  # of the user
     said = r"/folder/a: cannot write: Is a directory$"
-    with pytest.raises(InputError, match=said), replaced_files(tmp_path, []) as folder:
+    with pytest.raises(InputError, match=said), replaced_files(tmp_path, ["run2/a", "mine/a"]) as folder:
+        (folder / "a").write_text("newer")
         (folder / "folder").mkdir()
         (folder / "folder" / "a").write_text("new")
+    with replaced_files(tmp_path, ["run2/a", "mine/a"]):
+        pass
+    assert (tmp_path / "run2").is_dir() and (tmp_path / "a").read_text() == "new"
 
 
 def test_a_copy_that_does_not_fit_leaves_the_old_file(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import chain, product
 from pathlib import Path
 
 from lscfg import log
@@ -17,8 +18,11 @@ from lscfg.tuning.experiment.system import Experiment
 
 RESULTS = ("results.json", "manifest.json", "report.html")
 
-PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output", "test.restored", CONFIDENCE, PREPARED)
-"""Files for users in the folder of a system."""
+OF_RUN = ("weights", "tuning.json", "test.output", "test.restored")
+"""Files for users of each tuning of a system."""
+
+PUBLISHED = ("cdec.ini", *OF_RUN, CONFIDENCE, PREPARED)
+"""Files for users in the folder of a system, of which the first tuning is."""
 
 
 def check_corpus(experiment: Experiment) -> None:
@@ -73,11 +77,12 @@ def check_folder(folder: Path, experiment: Experiment) -> None:
     Raises:
         InputError: a path of a folder is a file, or a path of a file is a folder.
     """
-    places = [f"systems/{system}" for system in experiment.systems]
-    places += [f"{place}/run{number}" for place in places for number in range(2, experiment.tuning.runs + 1)]
-    for name in ("cache", "systems", *places):
+    systems = [f"systems/{system}" for system in experiment.systems]
+    runs = [f"{system}/run{number}" for system in systems for number in range(2, experiment.tuning.runs + 1)]
+    for name in ("cache", "systems", *systems, *runs):
         if os.path.lexists(folder / name) and not (folder / name).is_dir():
             raise InputError("is a file where the run needs a folder; remove it and run again", folder / name)
-    for name in (*RESULTS, *(f"{place}/{name}" for place in places for name in PUBLISHED)):
+    files = product(systems, PUBLISHED), product(runs, OF_RUN)
+    for name in (*RESULTS, *map("/".join, chain(*files))):
         if (folder / name).is_dir():
             raise InputError("is a folder where the run needs a file; remove it and run again", folder / name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import filecmp
 import os
-import re
 import time
 from contextlib import nullcontext, suppress
+from itertools import count, takewhile
 from pathlib import Path
 
 from lscfg import log
@@ -22,7 +22,7 @@ from lscfg.prepare.files import RECORD
 from lscfg.prepare.replaced import check_replaced_preparation, replaced_preparation
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.cache import StageCache, locked
-from lscfg.tuning.experiment.checks import PUBLISHED, check_corpus, check_folder
+from lscfg.tuning.experiment.checks import OF_RUN, PUBLISHED, check_corpus, check_folder
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.manifest import manifest_of, report_content
@@ -145,9 +145,8 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     """
     system, path = run.plan.systems[name], run.cache.path
     own = [file for file in PUBLISHED if file != PREPARED or not run.plan.texts.prepared]
-    earlier = (one for one in make_folder(folder).iterdir() if one.is_dir() and not one.is_symlink())
-    runs = [one.name for one in earlier if re.fullmatch("run([2-9]|[1-9][0-9]+)", one.name)]
-    with replaced_files(folder, [*own, *(f"{one}/{file}" for one in runs for file in PUBLISHED)]) as new:
+    runs = takewhile(lambda one: (folder / one).is_dir(), (f"run{number}" for number in count(2)))
+    with replaced_files(make_folder(folder), [*own, *(f"{one}/{file}" for one in runs for file in OF_RUN)]) as new:
         if system.decoder:
             files = with_files(system.files, run.cache.resolved)
             write_ini(new / "cdec.ini", decoder_config(system.decoder, folder, files))
