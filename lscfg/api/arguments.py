@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -48,7 +48,7 @@ def check_lines(value: Any, name: str) -> list[str]:
     """
     if isinstance(value, str):
         raise TypeError(f"{name} must be a list of lines, not one string; give [line], or text.splitlines()")
-    if isinstance(value, (set, frozenset)):
+    if isinstance(value, Set) and not isinstance(value, (KeysView, Sequence)):
         raise TypeError(f"{name} must be a list of lines; {brief(value)} has no order")
     if hasattr(value, "columns"):
         raise TypeError(f"{name} must be a list of lines, not a table; give a column, such as table['text']")

@@ -63,8 +63,7 @@ class LatentEstimator:
             self.set_params(**{name: value})
             return
         own = settings is not None and type(self).__module__ == __name__  # a subclass may choose similar names
-        plain = own and name == name.strip("_") and not hasattr(self, name)
-        if plain and (hint := did_you_mean(name, _names(settings), least=0.8)):
+        if own and name == name.strip("_") and not hasattr(self, name) and (hint := _meant(name, _names(settings))):
             raise AttributeError(f"{type(self).__name__!r} object has no setting {name!r}{hint}")
         super().__setattr__(name, value)
 
@@ -171,6 +170,12 @@ class LatentEstimator:
 def _names(settings: Any) -> list[str]:
     """The names of the settings in order."""
     return [item.name for item in settings_of(type(settings))]
+
+
+def _meant(name: str, settings: list[str]) -> str:
+    """The end of a message about a name that resembles a setting; empty for one that does not."""
+    known = ["threads", *settings]
+    return did_you_mean(name, [one for one in known if one[:4] == name[:4]]) or did_you_mean(name, known, least=0.8)
 
 
 def _context(trees: Derivations, text: str | os.PathLike[str] | Iterable[str]) -> ContextData:

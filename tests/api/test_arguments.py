@@ -340,6 +340,9 @@ def test_a_setting_with_a_mistyped_name_is_refused():
     model = lscfg.EM(m=2)
     with pytest.raises(AttributeError, match=r"no setting 'iteratoins' \(did you mean iterations\?\)"):
         model.iteratoins = 3
+    for name in ("iters", "treads"):
+        with pytest.raises(AttributeError, match="did you mean"):
+            setattr(model, name, 8)
     model.note = "of the user"
     model.result, model.source, model.iterations_, model._iteration = 1, 2, 3, 4  # as far from settings
 
