@@ -20,7 +20,7 @@ def time_limit(seconds: float = SECONDS) -> Iterator[None]:
         raise TooLong(f"more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)  # again, should a finaliser have lost it
     try:
         yield
     finally:
