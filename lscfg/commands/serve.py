@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--api-key-file",
         type=InputFile,
         metavar="FILE",
-        help="file of API keys, one per line; every POST and every request to /corrections needs one as its api_key",
+        help="file of API keys, one per line; each POST and request to /corrections needs one (api_key or Bearer)",
     )
     parser.add_argument(
         "--report",
