@@ -281,7 +281,9 @@ def shown(value: Any, column: str, made: dict[str, Any]) -> str:
 
 
 def probability(p: float) -> str:
-    """A p-value without the zero before its point."""
+    """A p-value without the zero before its point; one that rounding turned into 0 is below .001."""
+    if round(p, 4) == 0:
+        return "<.001"
     text = f"{p:.{2 if p >= 0.1 else 3 if p >= 0.01 else 4}f}"
     return (text if p >= 0.01 else text.rstrip("0")).lstrip("0") or "0"
 

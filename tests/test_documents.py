@@ -239,6 +239,12 @@ def test_results_of_experiments_are_tables(path):
     assert (path.parent / "README.md").is_file()
 
 
+def test_p_values_begin_with_their_point():
+    """Tables with three decimals hold 0 for smaller values."""
+    shown = {0.0: "<.001", 0.00004: "<.001", 0.0001: ".0001", 0.005: ".005", 0.0123: ".012", 0.25: ".25", 1.0: "1.00"}
+    assert {p: made.probability(p) for p in shown} == shown
+
+
 def test_every_part_of_a_page_can_be_made():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
