@@ -21,6 +21,8 @@ MOST_ALIGNED = 200
 OPENING = "([{«„“‘¿¡"
 """Signs that no blank follows."""
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
 WITHOUT_BLANKS = "\u0e00"
 """Most scripts that write no blanks between words have larger characters: Thai, Khmer, Chinese characters, kana."""
 
@@ -86,17 +88,29 @@ class Document:
         escape: turns a text into markup.
         newline: between the lines of a unit.
         mark: the byte order mark of the document, or empty.
+        lined: units are lines, by whose numbers people find them.
     """
 
     parts: tuple[str | Unit, ...]
     escape: Callable[[str], str] = str
     newline: str = "\n"
     mark: bytes = b""
+    lined: bool = False
 
     @property
     def units(self) -> list[Unit]:
         """All units in order."""
         return [part for part in self.parts if isinstance(part, Unit)]
+
+    @property
+    def first_lines(self) -> list[int]:
+        """Number, from 1, of the first line of each unit; meaningful where units are lines."""
+        found, line = list[int](), 1
+        for part in self.parts:
+            if isinstance(part, Unit):
+                found.append(line)
+            line += part.lines - 1 if isinstance(part, Unit) else len(_LINE_END.findall(part))
+        return found
 
     @property
     def inner_tags(self) -> int:

@@ -21,7 +21,7 @@ def read_plain_text(data: bytes) -> Document:
     parts: list[str | Unit] = []
     for line, end in _lines(text):
         parts += [*unit_of([MarkupRun(line, line)]), end]
-    return Document(tuple(parts), mark=mark)
+    return Document(tuple(parts), mark=mark, lined=True)
 
 
 def read_subtitles(data: bytes) -> Document:
@@ -44,7 +44,8 @@ def read_subtitles(data: bytes) -> Document:
             continue
         parts += [*_block(block), line + end]
         block = []
-    return Document((*parts, *_block(block)), newline="\r\n" if "\r\n" in text else "\n", mark=mark)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return Document((*parts, *_block(block)), newline=newline, mark=mark, lined=True)
 
 
 def _block(block: list[tuple[str, str]]) -> list[str | Unit]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from lscfg.bundle.places import MANIFEST, preparation_of
 from lscfg.bundle.system import TranslationSystem, open_bundle, open_system
 from lscfg.decode.glossary import Glossary, GlossaryReport
 from lscfg.decode.terms import FoundTerms, Overlap
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_bytes
 from lscfg.markup.document import Document, DocumentError, UnitPiece, WordAlignment
 from lscfg.markup.formats import FORMATS, format_of
@@ -29,8 +28,14 @@ from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text
 from lscfg.serve.translator import SentenceWork, TranslationOptions, translate_sentence
 
-LISTED = 5
-"""Maximum number of warnings about sentences."""
+LISTED, PLACES = 5, 3
+"""Maximum number of warnings about sentences, and of places that a warning names."""
+
+FIRST_WORDS = 40
+"""Characters of a sentence that name the sentence where the document shows no lines."""
+
+Place = int | str
+"""The line of a sentence, or its first words in quotes."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,27 @@ class ReadDocument:
     def tagged(self) -> list[bool]:
         """True for each text with inline tags."""
         return [bool(unit.tags) for unit in self.document.units]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the texts for messages: line 3, or text 3 where the document shows no lines."""
+        if self.document.lined:
+            return [f"line {line}" for line in self.document.first_lines]
+        return [f"text {k}" for k in range(1, len(self.texts) + 1)]
+
+    @property
+    def places(self) -> list[Place]:
+        """The place of each sentence of each text."""
+        lines = zip(self.texts, self.document.first_lines, strict=True)
+        return [
+            line if self.document.lined else _first_words(sentence)
+            for text, line in lines
+            for sentence in text.sentences
+        ]
+
+
+def _first_words(sentence: str) -> str:
+    return quote(sentence if len(sentence) <= FIRST_WORDS else sentence[: FIRST_WORDS - 1].rstrip() + "…")
 
 
 def read_document(work: DocumentWork) -> ReadDocument:
@@ -175,25 +201,63 @@ def translated_document(
         for text, tagged in zip(read.texts, read.tagged, strict=True)
         for sentence in text.sentences
     ]
-    warnings: Counter[str] = Counter()
+    places, warnings = read.places, list[tuple[Place, str]]()
     aligned: list[AlignedSentence] = []
     try:
         for found in log.progress(engine.map(translate_sentence, works), "decoding", len(works)):
-            warnings.update(found.answer["warnings"])
+            warnings += [(places[len(aligned)], warning) for warning in found.answer["warnings"]]
             if report is not None:
                 _count_terms(report, works[len(aligned)].text, found.answer, len(aligned))
             aligned.append(AlignedSentence.of(found.answer))
     except BadSentenceError as error:
-        raise InputError(f"sentence {len(aligned) + 1}: {error}", path) from None
+        raise _fault_at(path, places[len(aligned)], error) from None
     finally:
         drop("translator", key)
-    for warning, count in warnings.most_common(LISTED):
-        log.warning(f"{path}: {warning}" + (f" ({count} times)" if count > 1 else ""))
-    if len(warnings) > LISTED:
-        log.warning(f"{path}: {len(warnings) - LISTED} other warnings")
+    for line in warning_lines(warnings, path):
+        log.warning(line)
     if tags := read.document.inner_tags:
         log.info(f"{path}: {tags} tags inside sentences follow word links; check them")
     return fill_document((read, by_text(read.texts, aligned)))
+
+
+def _fault_at(path: str, place: Place, fault: object) -> InputError:
+    if isinstance(place, int):
+        return InputError(str(fault), path, place)
+    return InputError(f"{place}: {fault}", path)
+
+
+def located(path: str, places: Sequence[Place]) -> str:
+    """A file and places in it: ``a.txt:14``, ``a.txt: lines 14, 88 and 3 more``, or ``a.html: 'La casa'``.
+
+    Args:
+        path: empty to leave the file out.
+    """
+    lined = all(isinstance(place, int) for place in places)
+    if lined and len(places) == 1 and path:
+        return f"{path}:{places[0]}"
+    shown = [*map(str, places)]
+    if len(places) > PLACES:
+        shown = [*shown[: PLACES - 1], f"{len(places) - PLACES + 1:,} more"]
+    listed = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    named = ("line " if len(places) == 1 else "lines ") + listed if lined else listed
+    return f"{path}: {named}" if path else named
+
+
+def warning_lines(found: Iterable[tuple[Place, str]], path: str = "") -> list[str]:
+    """One line for each distinct warning, the most frequent first, and the number of those that are not listed.
+
+    Args:
+        found: warnings with their places.
+        path: of the document; empty to leave it out.
+    """
+    places: dict[str, dict[Place, None]] = {}
+    for place, warning in found:
+        places.setdefault(warning, {})[place] = None
+    listed = sorted(places.items(), key=lambda one: -len(one[1]))
+    lines = [f"{located(path, [*own])}: {warning}" for warning, own in listed[:LISTED]]
+    if (more := len(listed) - LISTED) > 0:
+        lines.append((f"{path}: " if path else "") + counted(more, "further warning"))
+    return lines
 
 
 def _count_terms(report: GlossaryReport, text: str, answer: Mapping[str, Any], number: int) -> None:

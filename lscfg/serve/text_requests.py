@@ -24,6 +24,7 @@ from lscfg.serve.filled import (
     fill_document,
     fill_documents,
     read_document,
+    warning_lines,
 )
 from lscfg.serve.instructions import Forms, Instructions, read_instructions
 from lscfg.serve.libre import LibreQuery, check_key, check_languages, file_of, read_content, read_libre
@@ -32,9 +33,6 @@ from lscfg.serve.refusal import JsonLine, RefusalError, json_line
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text, is_private
 from lscfg.serve.translator import Answered, TranslationOptions
-
-LISTED = 5
-"""Maximum number of warnings that the answer to a file contains."""
 
 TAGGED = ".txt"
 """Ending of files whose lines may contain Moses' tags."""
@@ -195,8 +193,8 @@ class TextRequests:
             raise RefusalError(400, f"xml_input applies to files {TAGGED}, not {ending}; remove the key")
         read = await self._read(request, file.data, ending, mode is None)
         self._check_languages_of(read)
-        texts = zip(read.texts, read.tagged, strict=True)
-        named = [NamedText(f"text {k} of the file", *one) for k, one in enumerate(texts, 1)]
+        texts = zip(read.names, read.texts, read.tagged, strict=True)
+        named = [NamedText(f"{name} of the file", *one) for name, *one in texts]
         options = self._options(xml_input=mode)
         sentences = self._sentences(named, options, read_instructions(found, self._forms))
         request.scope["lscfg.notes"]["done"] = counted(len(sentences), "sentence")
@@ -232,7 +230,7 @@ class TextRequests:
         stem, dot, ending = name.replace("\\", "/").rpartition("/")[2].rpartition(".")
         named = self._pair.target and not is_private(self._pair.target)
         code = base_language(self._pair.target) if named else "translated"
-        return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data, _warnings(sentences, translated))
+        return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data, _warnings(read, translated))
 
     async def _progress(
         self, request: Request, read: ReadDocument, sentences: Sequence[RequestSentence], name: str, form: Format
@@ -290,12 +288,10 @@ def _result(parts: Sequence[tuple[SplitText, Answers]], query: LibreQuery, trans
     return found | {"known": round(100 * (1 - missing / words), 1) if words else 0.0}
 
 
-def _warnings(sentences: Sequence[RequestSentence], answers: Answers) -> tuple[str, ...]:
-    """The first warnings of the sentences of a file, and the number of the others."""
-    named = zip(sentences, answers, strict=True)
-    found = [f"{sentence.name}: {warning}" for sentence, one in named for warning in one.answer["warnings"]]
-    more = [f"{len(found) - LISTED} further warnings"] if len(found) > LISTED else []
-    return (*found[:LISTED], *more)
+def _warnings(read: ReadDocument, answers: Answers) -> tuple[str, ...]:
+    """The most frequent warnings of the sentences of a file with their places, and the number of the others."""
+    placed = zip(read.places, answers, strict=True)
+    return (*warning_lines((place, warning) for place, one in placed for warning in one.answer["warnings"]),)
 
 
 def _best(answers: Answers) -> list[str]:

@@ -86,3 +86,26 @@ def test_a_folder_without_corrections_is_refused_and_not_made(
     assert cli.main([*command, "--corrections", str(tmp_path / "typo")]) == 1
     assert "typo: contains no corrections.jsonl; name a folder of" in capsys.readouterr().err
     assert not (tmp_path / "typo").exists()
+
+
+def test_warnings_and_faults_name_their_places(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document"]
+    lines = ["La casa 12.", "", "La casa 17."] + ["La flor 34. Una casa 34."] * 4 + ["La casa 56."] * 3
+    for name, text in (("a.txt", "\n".join(lines)), ("a.html", "<p>La casa y la flor &amp; la casa otra vez 12.</p>")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / "terms").write_text("source\ttarget\n" + "".join(f"{n}\tN\n{n}.\tN .\n" for n in (12, 17, 34, 56)))
+        assert cli.main([*command, str(tmp_path / name), "--glossary", str(tmp_path / "terms")]) == 0
+    said = [one.getMessage().replace(f"{tmp_path}/", "") for one in caplog.records if "lacks" in one.getMessage()]
+    assert said == [
+        "a.txt: lines 4, 5 and 2 more: the translation lacks '34'",
+        "a.txt: lines 8, 9 and 10: the translation lacks '56'",
+        "a.txt:1: the translation lacks '12'",
+        "a.txt:3: the translation lacks '17'",
+        "a.html: 'La casa y la flor & la casa otra vez 12.': the translation lacks '12'",
+    ]
+    capsys.readouterr()
+    (tmp_path / "b.txt").write_text("La casa\n\nLa\0 flor\n")
+    assert cli.main([*command, str(tmp_path / "b.txt")]) == 1
+    assert capsys.readouterr().err.rstrip().endswith("b.txt:3: contains a NUL character")

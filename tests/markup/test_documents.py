@@ -330,3 +330,16 @@ def test_line_ends_in_html_are_blanks():
     assert document.filled([[UnitPiece(unit.text, "", unit.text, "")]]) == data
     pieces = [UnitPiece(unit.text, "", unit.text.upper(), "")]
     assert document.filled([pieces]) == (b"<p>\n ONE TWO <b>THREE FOUR</b> <i>FIVE</i>\n</p><pre>a\nb</pre>")
+
+
+@pytest.mark.parametrize(
+    ("ending", "data", "wanted"),
+    [
+        (".txt", "a\n\n b\r\nc\rd", [1, 3, 4, 5]),
+        (".srt", f"\ufeff1\r\n{TIMES}\r\na\r\nb\r\n\r\n2\r\n{TIMES}\r\n- c\r\n- <i>d</i>\r\n", [3, 8, 9]),
+    ],
+)
+def test_units_of_lines_know_their_lines(ending, data, wanted):
+    document = FORMATS[ending].read(data.encode())
+    assert document.lined and document.first_lines == wanted
+    assert not FORMATS[".html"].read(b"<p>a").lined

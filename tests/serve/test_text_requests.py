@@ -372,7 +372,7 @@ def Client_with_failures(client):  # noqa: N802
         ("a.txt", b"\xff", 400, "the file: not UTF-8, from byte 1 on"),
         ("a.xlf", b"<a>", 400, "the file: line 1: not well-formed XML"),
         ("a.xlf", b"<xliff version='2.0' srcLang='fr'/>", 400, "the file names the language 'fr'; this system"),
-        ("a.txt", b"x" * 6000, 413, "text 1 of the file: has 6000 characters"),
+        ("a.txt", b"\n" + b"x" * 6000, 413, "line 2 of the file: has 6000 characters"),
         ("a.txt", b"la\n" * 2000000, 413, "the request is larger"),
     ],
 )
