@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import socket
 from collections.abc import Callable
 from importlib import import_module
 
 from lscfg.bundle.system import one_system
 from lscfg.command_settings import GivenSettings, Table, add_settings
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.extras import need
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.options import add_config, add_corrections, add_glossary, add_jobs, add_weights
@@ -82,6 +83,12 @@ def run(args: argparse.Namespace) -> None:
     GivenSettings(args, TABLE).build(TABLE, ServeSettings)  # faults show before the address is taken
     one_system(args.system, args.config)
     check_port(args.port)
+    for origin in args.cors:
+        if not re.fullmatch(r"\*|null|[A-Za-z][\w+.-]*://[^/\s]+/?", origin):
+            raise InputError(f"--cors {quote(origin)}: not an origin such as https://example.org")
+    for name in args.public_name:
+        if not re.fullmatch(r"[^/:\s]+", name):
+            raise InputError(f"--public-name {quote(name)}: not the name of a host such as example.org")
     if "*" in args.cors and args.corrections is not None:
         raise InputError("--cors '*' would let every page of the web store corrections; name origins instead of '*'")
     need("serve")

@@ -52,6 +52,8 @@ class LanguagePair(NamedTuple):
         for code in codes:
             if fault := code_fault(code):
                 raise ValueError(f"{code!r} {fault}")
+        if codes[0] == codes[1]:
+            raise ValueError(f"source and target are both {codes[0]}")
         return cls(*codes)
 
 

@@ -253,6 +253,20 @@ def test_no_page_of_any_origin_may_store_corrections(raw: Path, tmp_path: Path) 
     assert run.returncode == 1 and "--cors '*'" in run.stderr and not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cors", "foo"], "--cors 'foo': not an origin"),
+        (["--cors", "https://a.example/page"], "--cors 'https://a.example/page': not an origin"),
+        (["--public-name", "a/b"], "--public-name 'a/b': not the name of a host"),
+        (["--public-name", "a.example:80"], "--public-name 'a.example:80': not the name of a host"),
+    ],
+)
+def test_options_that_could_never_work_are_refused(raw: Path, words: list[str], said: str) -> None:
+    run = run_lscfg("serve", raw, *words, "--port", "0")
+    assert run.returncode == 1 and said in run.stderr
+
+
 def test_a_damaged_journal_is_refused_at_the_start(raw: Path, tmp_path: Path) -> None:
     (tmp_path / JOURNAL).write_text("no JSON\n")
     run = run_lscfg("serve", raw, "--corrections", tmp_path, "--port", "0")
