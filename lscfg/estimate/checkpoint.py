@@ -45,6 +45,16 @@ class BestModel:
     weights: Weights
 
 
+def check_begun(path: Path) -> None:
+    """Refuses to continue from a checkpoint that was never written.
+
+    Raises:
+        InputError: the file does not exist.
+    """
+    if not path.exists():
+        raise InputError("no checkpoint is there to continue from; run without --resume", path)
+
+
 @dataclass(frozen=True)
 class Checkpoints:
     """The checkpoints of a run of EM in a folder."""
@@ -93,6 +103,7 @@ class Checkpoints:
 
     def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
         path = self.folder / name
+        check_begun(path)
         arrays, metadata = files.load(path, "em", list(self.shapes))
         if metadata.get("made from") != self.made_from:
             raise InputError(

@@ -20,6 +20,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
+from lscfg.estimate.checkpoint import check_begun
 from lscfg.estimate.estimator import Estimator
 from lscfg.extract.derive import Derivations
 from lscfg.extract.yields import Yields, expand_ranges
@@ -405,6 +406,7 @@ class _Learning:
             InputError: the file is missing or damaged, or belongs to other settings or derivations.
         """
         assert self.file is not None
+        check_begun(self.file)
         names = ["parameters", "first", "second", "best"]
         arrays, metadata = tensors.load(self.file, "neural", names)
         if metadata.get("made from") != self._made_from:

@@ -281,7 +281,8 @@ def load(
             found = {name: file.get_tensor(name) for name in wanted}
             return (_wide(found, path) if names is None and _is_narrow(metadata) else found), metadata
     except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+        reason = error.strerror or str(error).removesuffix(f": {os.fspath(path)}")  # safetensors adds the path
+        raise InputError(f"cannot read: {reason}", path) from error
     except safetensors.SafetensorError as error:
         if _is_text(path):
             cure = "name a model, derivations or another binary file that lscfg wrote"

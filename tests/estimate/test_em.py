@@ -311,7 +311,7 @@ def test_checkpoints_of_others_are_refused(tmp_path):
     with pytest.raises(InputError, match="cut off"):
         estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
     shutil.rmtree(tmp_path)
-    with pytest.raises(InputError, match=r"checkpoint\.em"):
+    with pytest.raises(InputError, match=r"checkpoint\.em: no checkpoint is there .*; run without --resume$"):
         estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
 
 

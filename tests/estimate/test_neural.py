@@ -324,6 +324,8 @@ def test_a_resumed_run_gives_the_same_bytes(trees, tmp_path):
         Small().estimate(trees, dataclasses.replace(SETTINGS, seed=2), 1, saved, True)
     with pytest.raises(InputError, match="--resume"):
         Small().estimate(trees, SETTINGS, 1, None, True)
+    with pytest.raises(InputError, match=r"no checkpoint is there .*; run without --resume$"):
+        Small().estimate(trees, SETTINGS, 1, tmp_path / "none", True)
 
 
 def test_alignments_take_turns(tmp_path):
