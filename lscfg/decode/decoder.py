@@ -90,7 +90,8 @@ class EmbeddedDecoder:
     @property
     def names(self) -> FeatureNames:
         """Names of the features, for checks of weights."""
-        return FeatureNames(self.feature_names, self.live_features, self.config.feature_heads)
+        config = self.config
+        return FeatureNames(self.feature_names, self.live_features, config.feature_heads, config.feature_groups)
 
     @property
     def align(self) -> Aligner:
