@@ -178,6 +178,8 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
             if twice and (os.path.isfile(output) or not os.path.exists(output)):  # not a pipe or a device
                 raise InputError("would be written twice; name two files", output)
     for output in written.values():
+        if output == "-":
+            raise InputError("-: is no name of an output; write ./-, or leave out the option for standard output")
         check_output(output)
     with _pipes_kept(args):
         yield

@@ -16,6 +16,7 @@ from lscfg.io.arguments import (
     InputFile,
     InputFolder,
     NamedFile,
+    NamedOutput,
     OutputFile,
     OutputFolder,
     OutputPattern,
@@ -83,6 +84,12 @@ def namespace(**values):
 def check(**values):
     with checked_files(namespace(**values)):
         pass
+
+
+@pytest.mark.parametrize("output", [OutputFile("-"), NamedOutput("content=-")])
+def test_an_output_named_as_standard_input_is_refused(output):
+    with pytest.raises(InputError, match=r"^-: is no name of an output; write \./-"):
+        check(output=output)
 
 
 @pytest.mark.parametrize("way", ["same", "link", "hard link", "another way"])
