@@ -136,7 +136,7 @@ def test_a_translator_of_other_files_is_not_replaced(here, capsys):
 @pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])
 def test_files_of_a_command_at_work_stay(here, capsys, monkeypatch, faked, words):
     [file], _, _ = messy.tatoeba(here)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(file.read_bytes()))))
     contents = {"experiment.toml": "of the command at work", "stdin": "its input"}
     with locked(here / "quick"):
         for name, text in contents.items():
@@ -322,9 +322,18 @@ def test_the_plan_names_the_faults_of_the_text(here, capsys):
     assert (prepare.drop, prepare.max_length) == (("copy", "script"), 50)
 
 
+@pytest.mark.parametrize("state", ["closed", "empty"])
+def test_no_standard_input_is_refused_before_a_file_is_made(here, capsys, monkeypatch, state):
+    empty = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
+    monkeypatch.setattr("sys.stdin", None if state == "closed" else empty)
+    assert main(["quick", "-", "-o", "out"]) == 1
+    assert f"- is standard input, which is {state} here" in capsys.readouterr().err
+    assert not list(here.glob("out/stdin"))
+
+
 def test_standard_input_is_kept_for_later_runs(here, capsys, monkeypatch):
     [file], _, _ = messy.wrong_header(here)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(file.read_bytes()))))
     assert main(["quick", "-", "--plan"]) == 0
     assert (here / "quick" / "stdin").read_bytes() == file.read_bytes()
     experiment = read_experiment("quick/experiment.toml")

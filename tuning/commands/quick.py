@@ -217,10 +217,13 @@ def _saved_input(folder: Path) -> Path:
     """A file in the folder with the bytes of standard input: a later run reads the file again.
 
     Raises:
-        InputError: standard input is a terminal, or the file cannot be written.
+        InputError: standard input is closed, a terminal or empty, or the file cannot be written.
     """
-    if sys.stdin is None or sys.stdin.isatty():
-        raise InputError("- is standard input, which is a terminal here; name a file, or write lscfg quick - < FILE")
+    state = "closed" if sys.stdin is None else "a terminal" if sys.stdin.isatty() else ""
+    if not state and not sys.stdin.buffer.peek(1):
+        state = "empty"
+    if state:
+        raise InputError(f"- is standard input, which is {state} here; name a file, or write lscfg quick - < FILE")
     saved = folder / STDIN
     before = file_hash(saved) if saved.exists() else None
     with atomic_write(saved, "wb") as file:
