@@ -341,7 +341,7 @@ def test_standard_input_is_kept_for_later_runs(here, capsys, monkeypatch):
     assert experiment.prepare.reading.encoding == "utf-16"
     capsys.readouterr()
     for text, told in ((file.read_bytes(), False), (file.read_bytes() * 2, True)):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text))))
         assert main(["quick", "-", "--plan"]) == 0
         assert ("stdin: replaced by other text" in capsys.readouterr().err) == told
 
