@@ -7,7 +7,7 @@ import json
 import os
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -322,12 +322,15 @@ class Memory:
 class LastingMemory(Memory):
     """A memory that keeps what it has read when its journal becomes unreadable or damaged after the opening.
 
+    Args:
+        restore: the text of words, see ``Recalled.shown``; None: of systems that prepare no text.
+
     Attributes:
         fault: the reason why newer corrections are not used; empty if they are.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], align: Aligner):
-        self.fault, self._opened = "", False
+    def __init__(self, folder: str | os.PathLike[str], align: Aligner, restore: Callable[[str], str] | None = None):
+        self.fault, self._opened, self._restore = "", False, restore
         super().__init__(folder, align)
         self._opened = True
 
@@ -340,6 +343,13 @@ class LastingMemory(Memory):
             if not self._opened:
                 raise
             self.fault = str(error)
+
+    def recall(self, text: str) -> Recalled:
+        """See ``Memory.recall``; with the text of an equal sentence's translation."""
+        found = super().recall(text)
+        if found.pair is None or self._restore is None:
+            return found
+        return found._replace(shown=found.pair.typed or self._restore(found.pair.target))
 
 
 ALIGNER = "aligner"
@@ -368,8 +378,10 @@ def open_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Memory:
     return Memory(folder, pair_aligner(folder, lexical))
 
 
-def open_lasting_memory(folder: str | os.PathLike[str], lexical: Aligner) -> LastingMemory:
-    """The memory in a folder for a service; see ``open_memory``.
+def open_lasting_memory(
+    folder: str | os.PathLike[str], lexical: Aligner, restore: Callable[[str], str] | None = None
+) -> LastingMemory:
+    """The memory in a folder for a service; see ``open_memory`` and ``LastingMemory``.
 
     A saved aligner is read at once: a worker that is killed while it unpacks one would leave the files.
 
@@ -379,7 +391,7 @@ def open_lasting_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Las
     align = pair_aligner(folder, lexical)
     if isinstance(align, open_aligner.OpenAligner):
         align.warm()
-    return LastingMemory(folder, align)
+    return LastingMemory(folder, align, restore)
 
 
 def pair_aligner(folder: str | os.PathLike[str], lexical: Aligner) -> Aligner:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from lscfg.decode.glossary import prepared_term, words_within
@@ -64,6 +65,8 @@ def prepared_terms(
         inflected = _inflected(variants[0], listed) if term.match == "stem" else set()
         if term.match == "stem" and not inflected:
             continue
+        if term.mode == "keep" and (own := re.search(re.escape(term.source), text, re.IGNORECASE)):
+            variants = tuple(replace(variant, text=own[0]) for variant in variants)
         found += variants
         for variant in variants if term.mode == "keep" else ():
             kept.add((variant.source, variant.targets[0]) if variant.targets else (variant.source.lower(), ""))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lscfg.decode.terms import form_places
+from lscfg.decode.terms import Occurrence, form_places
 
 Links = Sequence[tuple[int, int]]
 """Pairs of a source and a target position."""
@@ -54,22 +55,30 @@ class Recalled(NamedTuple):
     """The rules of each source phrase that has some."""
     similar: tuple[SimilarPair, ...] = ()
     """The most similar first."""
+    shown: str = ""
+    """The target of ``pair`` as people see it; empty where nothing restores text."""
 
     @property
     def rules(self) -> tuple[StoredRule, ...]:
         """The rules of all source phrases."""
         return tuple(rule for rules in self.phrases for rule in rules)
 
+    def lacking(self, hard: Sequence[Occurrence]) -> list[Occurrence]:
+        """The hard terms whose raw text the shown target does not contain, for each of their occurrences.
+
+        Words alone do not show this: the casing of both sides may differ, and a suffix may join an address.
+        """
+        needed = Counter(one.text for one in hard)
+        return [one for one in hard if not one.text or self.shown.count(one.text) < needed[one.text]]
+
 
 NOTHING = Recalled()
 
 
-def remembered(recalled: Recalled, forms: Iterable[Sequence[str]]) -> StoredPair | None:
-    """The pair that answers a sentence: the equal one, unless its target lacks a hard term.
-
-    Args:
-        forms: allowed translations of each hard term.
-    """
+def remembered(recalled: Recalled, hard: Sequence[Occurrence]) -> StoredPair | None:
+    """The pair that answers a sentence: the equal one, unless its target lacks one of the hard terms."""
     pair = recalled.pair
-    wanted = [[form.split(" ") for form in own] for own in forms]
-    return None if pair is None or form_places(pair.target.split(" "), wanted) is None else pair
+    if pair is None:
+        return None
+    wanted = [[form.split(" ") for form in one.forms] for one in recalled.lacking(hard)]
+    return None if form_places(pair.target.split(" "), wanted) is None else pair

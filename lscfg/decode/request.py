@@ -155,7 +155,7 @@ class Request(NamedTuple):
         """The stored pair that answers the sentence; none where a person has chosen another translation."""
         if -1 in self.terms.numbers:
             return None
-        return remembered(self.recalled, (one.forms for one in self.terms.occurrences if one.hard))
+        return remembered(self.recalled, [one for one in self.terms.occurrences if one.hard])
 
 
 def request_of(
@@ -215,10 +215,13 @@ def remembered_answer(pair: StoredPair, request: Request, features: int) -> Tran
     words = pair.target.split(" ")
     shown = [WordDetails(word, tuple(i for i, k in pair.links if k == j), 1.0, ()) for j, word in enumerate(words)]
     terms = [one for one in request.terms.occurrences if one.hard]
-    places = form_places(words, [[form.split() for form in one.forms] for one in terms]) or ()
-    used = tuple(
-        UsedTerm(one.span, (i, i + len(form)), " ".join(form)) for one, (i, form) in zip(terms, places, strict=False)
-    )
+    used: tuple[UsedTerm, ...] = ()
+    for own in (terms, request.recalled.lacking(terms)):
+        places = form_places(words, [[form.split() for form in one.forms] for one in own])
+        if places is not None:
+            placed = zip(own, places, strict=True)
+            used = tuple(UsedTerm(one.span, (i, i + len(form)), " ".join(form)) for one, (i, form) in placed)
+            break
     details = tuple(shown) if request.details else ()
     taught = tuple(range(len(pair.source.split(" "))))
     return Translations([pair.target], np.zeros(1), np.zeros((1, features)), (), "", details, used, taught)

@@ -41,16 +41,22 @@ def taught_positions(forest: Forest, apps: np.ndarray) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def conflicts(found: Translated, source: Shown = str, target: Shown = str) -> list[str]:
+def conflicts(
+    found: Translated,
+    source: Shown = str,
+    target: Shown = str,
+    typed: Callable[[tuple[int, int]], str] | None = None,
+) -> list[str]:
     """Terms and corrections for a sentence that the translation does not obey, because others exclude them.
 
     Args:
         source, target: text of some words of each language.
+        typed: text of a span of the sentence; None: its words.
     """
     words = segment_text(found.sentence).split()
 
     def named(span: tuple[int, int]) -> str:
-        return quote(source(" ".join(words[slice(*span)])))
+        return quote(" ".join(words[slice(*span)]) if typed is None else typed(span))
 
     chosen = {one.span for one, number in _numbered(found) if number < 0}
     messages = []
@@ -61,7 +67,12 @@ def conflicts(found: Translated, source: Shown = str, target: Shown = str) -> li
     blocking: list[str] = []
     if pair is not None and found.answered is None:
         wanted = [(one, number) for one, number in _numbered(found) if number < 0 or one.hard]
-        lacking = [(one, number) for one, number in wanted if number < 0 or not _contains(pair.target, one.forms)]
+        without = found.recalled.lacking([one for one, _ in wanted])
+        lacking = [
+            (one, number)
+            for one, number in wanted
+            if number < 0 or (one in without and not _contains(pair.target, one.forms))
+        ]
         blocking = [
             f"the {'choice' if number < 0 else 'term'} for {named(one.span)}"
             for one, number in lacking or wanted  # several terms may need the same words

@@ -58,6 +58,8 @@ class Term:
     """``listed``: the targets only; ``auto``: also their inflected forms, which preparation adds."""
     head: int = 0
     """Position of the word of each target that inflects, from 1; 0: the last word."""
+    text: str = ""
+    """Raw text that a kept term leaves unchanged in a sentence; preparation sets the text."""
 
     def __post_init__(self) -> None:
         choices = ("mode", self.mode, MODES), ("match", self.match, MATCHES), ("forms", self.forms, FORMS)
@@ -103,6 +105,8 @@ class Occurrence(NamedTuple):
     """True if no rule but that of the whole term may cover its words; the term is hard, too."""
     values: tuple[float, ...] = ()
     """Values of Terminology for the rule of each form of a soft term; empty: 1 for each rule that would obey it."""
+    text: str = ""
+    """Raw text of a kept term; a correction obeys the term if the correction contains this text."""
 
 
 class UsedTerm(NamedTuple):
@@ -266,7 +270,8 @@ class TermIndex:
                 term = self.terms[number]
                 kept = " ".join(words[slice(*span)])
                 forms = [kept] if term.mode == "keep" else [" ".join(t.split()) for t in term.targets if t.split()]
-                found.append((Occurrence(span, tuple(dict.fromkeys(forms)), term.mode != "soft"), number))
+                hard = term.mode != "soft"
+                found.append((Occurrence(span, tuple(dict.fromkeys(forms)), hard, text=term.text), number))
         found.sort()
         return FoundTerms(tuple(one for one, _ in found), tuple(number for _, number in found), tuple(overlaps))
 

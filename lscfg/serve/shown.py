@@ -101,6 +101,8 @@ class ShownTranslation:
 
     text: str
     """The restored translation, or its words."""
+    source: str
+    """The sentence."""
     source_words: list[str]
     source_ranges: list[Range]
     """Characters of the words of the sentence."""
@@ -108,6 +110,10 @@ class ShownTranslation:
     """Characters of the words of the translation."""
     terms: list[dict[str, Any]]
     """Hard terms and choices in the translation, as JSON."""
+
+    def source_of(self, span: tuple[int, int]) -> str:
+        """The text of words [i, j) of the sentence."""
+        return self.source[self.source_ranges[span[0]][0] : self.source_ranges[span[1] - 1][1]]
 
     def with_text(self, text: str, translation: str) -> ShownTranslation:
         """This translation with another text of the words."""
@@ -147,7 +153,7 @@ class ShownTranslation:
             for one, form, _ in typed
             if (" ".join(words[slice(*one.source)]), one.form) not in given.untouched
         ]
-        return cls(shown, words, places, ranges, terms)
+        return cls(shown, text, words, places, ranges, terms)
 
 
 def _with_blanks(text: str, begin: int, end: int) -> str:

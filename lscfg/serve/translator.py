@@ -110,7 +110,8 @@ class Translator:
         self._glossary, self._confidence = system.glossary, system.confidence
         self._memory = None
         if system.memory is not None:
-            self._memory = open_lasting_memory(system.memory, self._decoder.align)
+            restore = None if self._sides is None else self._sides[1].decode
+            self._memory = open_lasting_memory(system.memory, self._decoder.align, restore)
         self.rules = len(self._decoder.grammar) if self._decoder.lists_rules else None
 
     def warm(self) -> None:
@@ -154,7 +155,7 @@ class Translator:
         if options.raw or lattice:
             answer |= {"source_words": words, "words": best.text}
         unknown = {k for k in self._unknown(tokens, found.taught) if tokens[k] not in known}
-        warnings = [*_warnings(found), *given.warnings, *_conflicts(found, sides)]
+        warnings = [*_warnings(found), *given.warnings, *_conflicts(found, sides, shown)]
         if sides is not None:
             warnings += _lost(text, shown.text, sides[0], self._numbers)
         listed = [*dict.fromkeys(tokens[k] for k in sorted(unknown))]
@@ -343,8 +344,10 @@ class Translator:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
 
 
-def _conflicts(found: Translated, sides: tuple[Side, ...] | None) -> list[str]:
-    return conflicts(found) if sides is None else conflicts(found, sides[0].join, sides[1].join)
+def _conflicts(found: Translated, sides: tuple[Side, ...] | None, shown: ShownTranslation) -> list[str]:
+    if sides is None:
+        return conflicts(found)
+    return conflicts(found, sides[0].join, sides[1].join, shown.source_of)
 
 
 def _stop_apart(words: str) -> str:
