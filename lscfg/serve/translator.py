@@ -15,8 +15,9 @@ from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.inputs import marked_terms
-from lscfg.decode.memory import open_lasting_memory
+from lscfg.decode.memory import LastingMemory, open_lasting_memory
 from lscfg.decode.parsing import given_words
+from lscfg.decode.recalled import Aligner
 from lscfg.decode.taught import conflicts
 from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Occurrence, Term, find_terms
 from lscfg.errors import InputError, LscfgError, quote
@@ -108,10 +109,7 @@ class Translator:
         self._known = self._decoder.known_words(SOURCE)
         self._languages = LanguageDetection(system, self._decoder, self._known, self._sides)
         self._glossary, self._confidence = system.glossary, system.confidence
-        self._memory = None
-        if system.memory is not None:
-            restore = None if self._sides is None else self._sides[1].decode
-            self._memory = open_lasting_memory(system.memory, self._decoder.align, restore)
+        self._memory = _opened_memory(system, self._decoder.align, self._sides)
         self.rules = len(self._decoder.grammar) if self._decoder.lists_rules else None
 
     def warm(self) -> None:
@@ -342,6 +340,12 @@ class Translator:
 
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
+
+
+def _opened_memory(system: TranslationSystem, align: Aligner, sides: tuple[Side, ...] | None) -> LastingMemory | None:
+    if system.memory is None:
+        return None
+    return open_lasting_memory(system.memory, align, None if sides is None else sides[1].decode)
 
 
 def _conflicts(found: Translated, sides: tuple[Side, ...] | None, shown: ShownTranslation) -> list[str]:
