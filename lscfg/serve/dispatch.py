@@ -97,8 +97,9 @@ class Dispatcher:
             async with asyncio.timeout(seconds):
                 found = await while_connected(receive, self._each(sentences, progress))
         except TimeoutError:
-            message = f"not translated within {seconds:g} s; send fewer sentences at a time"
-            raise RefusalError(503, message) from None
+            one = "shorten the sentence, or start lscfg serve with a longer timeout"
+            cure = one if len(sentences) == 1 else "send fewer or shorter sentences at a time"
+            raise RefusalError(503, f"not translated within {seconds:g} s; {cure}") from None
         finally:
             self.at_work -= 1
         self.counts["sentences"] += len(found)

@@ -179,7 +179,7 @@ class _Exchange:
         return message
 
     def _too_large(self) -> None:
-        raise RefusalError(413, f"the request is larger than {self._largest} bytes; send fewer sentences at a time")
+        raise RefusalError(413, f"the request is larger than {self._largest} bytes; send less text at a time")
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -340,9 +340,14 @@ def test_a_sentence_that_takes_too_long_costs_itself_alone(bundle):
         (worker,) = service.workers
         os.kill(worker, signal.SIGSTOP)
         status, answer = service.translate(source="la flor")
-        assert (status, answer["error"]) == (503, "not translated within 1 s; send fewer sentences at a time")
+        cure = "shorten the sentence, or start lscfg serve with a longer timeout"
+        assert (status, answer["error"]) == (503, f"not translated within 1 s; {cure}")
         assert service.translate(source="la flor")[1]["translations"][0]["translation"] == "the flower"
         assert service.workers and worker not in service.workers
+        os.kill(service.workers[0], signal.SIGSTOP)
+        status, answer = service.translate(source=["la flor", "la casa"])
+        cure = "send fewer or shorter sentences at a time"
+        assert (status, answer["error"]) == (503, f"not translated within 1 s; {cure}")
 
 
 def test_the_death_of_a_worker_costs_its_request_alone(bundle):
