@@ -90,8 +90,7 @@ class EmbeddedDecoder:
     @property
     def names(self) -> FeatureNames:
         """Names of the features, for checks of weights."""
-        config = self.config
-        return FeatureNames(self.feature_names, self.live_features, config.feature_heads, config.feature_groups)
+        return FeatureNames(self.feature_names, self.live_features, self.config.feature_heads)
 
     @property
     def align(self) -> Aligner:

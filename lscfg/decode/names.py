@@ -22,8 +22,6 @@ class FeatureNames(NamedTuple):
     """Names of features that are not 0 in every rule, which need a weight."""
     heads: tuple[str, ...]
     """Beginnings of the names of features that only some sentences have."""
-    groups: tuple[tuple[str, ...], ...] = ()
-    """Names of which one weight suffices."""
 
     @classmethod
     def of(cls, config: DecoderConfig, sentences: Sequence[str] = (), grammar: Grammar | None = None) -> FeatureNames:
@@ -40,8 +38,7 @@ class FeatureNames(NamedTuple):
         models = [model.name for model in config.models]
         found = read_grammar(config, needed=False, on_demand=True) if grammar is None else grammar
         columns = FeatureColumns(config, found, models, provided)
-        names = cls(columns.names, columns.live, config.feature_heads, config.feature_groups)
-        return names.with_lines(sentences, config)
+        return cls(columns.names, columns.live, config.feature_heads).with_lines(sentences, config)
 
     def with_lines(self, lines: Sequence[str], config: DecoderConfig) -> FeatureNames:
         """The names, and those of features that lines add.
@@ -54,6 +51,4 @@ class FeatureNames(NamedTuple):
 
     def check(self, weights: Mapping[str, float], path: object) -> None:
         """Warns of weights without a feature and of features without a weight."""
-        weighted = {name for group in self.groups if not weights.keys().isdisjoint(group) for name in group}
-        live = [name for name in self.live if name not in weighted]
-        warn_of_weights(weights, self.known, live, path, heads=self.heads)
+        warn_of_weights(weights, self.known, self.live, path, heads=self.heads)

@@ -139,11 +139,6 @@ class DecoderConfig:
         return COST, *(head for function in self.functions for head in function.heads())
 
     @property
-    def feature_groups(self) -> tuple[tuple[str, ...], ...]:
-        """The names of each feature function, of which a development set may lack some."""
-        return tuple(function.names() for function in self.functions)
-
-    @property
     def models(self) -> tuple[NamedModel, ...]:
         """All language models."""
         first = (NamedModel(self.language_model_name, self.language_model),) if self.language_model else ()

@@ -8,7 +8,6 @@ import pytest
 import lscfg
 from lscfg.bundle.system import open_system
 from lscfg.cli import main
-from lscfg.decode.names import FeatureNames
 from lscfg.formats.weights import missing_weights, read_weights, unknown_weights
 
 LINES = [("a b", "A B", "0-0 1-1"), ("b a", "B A", "0-0 1-1"), ("a", "A", "0-0"), ("b", "C", "0-0"), ("a c", "A D", "")]
@@ -115,15 +114,6 @@ def test_weights_of_all_features_are_silent(made, tmp_path, caplog, surface):
 def test_the_language_model_and_rules_count_too(made, tmp_path, caplog):
     lscfg.Decoder(made / "cdec.ini", without(made, tmp_path, "LanguageModel", "EgivenF")).close()
     assert "without a weight, which count as 0: EgivenF, LanguageModel" in caplog.text
-
-
-def test_one_weight_of_a_feature_function_suffices(caplog):
-    """A development set without numbers, say, yields no weight for copied numbers."""
-    names = FeatureNames(("A", "B", "C"), ("A", "B", "C"), (), (("A", "B"), ("C",)))
-    names.check({"B": 1.0, "C": 0.0}, "weights")
-    assert not caplog.text
-    names.check({"C": 0.0}, "weights")
-    assert "without a weight, which count as 0: A, B" in caplog.text
 
 
 def test_features_that_a_text_may_never_need():
