@@ -129,7 +129,7 @@ def cut_long(text: str, most: int) -> list[Stretch]:
         return [Stretch(text, "")]
     pieces, count = [""], 0
     for word in re.findall(r"\S+\s*", text):
-        size = _words_and_signs(word)
+        size = words_and_signs(word)
         if pieces[-1] and count + size > most:
             pieces.append("")
             count = 0
@@ -138,7 +138,7 @@ def cut_long(text: str, most: int) -> list[Stretch]:
     return [Stretch(piece.rstrip(), piece[len(piece.rstrip()) :]) for piece in pieces]
 
 
-def _words_and_signs(text: str) -> int:
+def words_and_signs(text: str) -> int:
     """Number of runs of letters, marks and digits in a text, and of its other signs, each of which can be a word."""
     return sum(1 if kind == "W" else len(list(signs)) for kind, signs in groupby(map(_kind, text)) if kind != "Z")
 

@@ -89,6 +89,12 @@ class ReadDocument:
             for sentence in text.sentences
         ]
 
+    @property
+    def warnings(self) -> list[tuple[Place, str]]:
+        """Warnings of sentences that were cut, with the place of the first sentence of their text."""
+        rows = zip(self.texts, by_text(self.texts, self.places), strict=True)
+        return [(places[0], warning) for text, places in rows for warning in text.warnings]
+
 
 def _first_words(sentence: str) -> str:
     return quote(sentence if len(sentence) <= FIRST_WORDS else sentence[: FIRST_WORDS - 1].rstrip() + "…")
@@ -202,6 +208,11 @@ def translated_document(
         for sentence in text.sentences
     ]
     places, warnings = read.places, list[tuple[Place, str]]()
+    for place, one in zip(places, works, strict=True):  # before minutes of work on other sentences
+        if not work.raw and (words := len(one.text.split())) > most:
+            raise _fault_at(path, place, f"has {words} words; at most {most} are translated")
+    for line in warning_lines(read.warnings, path):
+        log.warning(line)
     aligned: list[AlignedSentence] = []
     try:
         for found in log.progress(engine.map(translate_sentence, works), "decoding", len(works)):

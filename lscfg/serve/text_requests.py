@@ -282,7 +282,8 @@ def _result(parts: Sequence[tuple[SplitText, Answers]], query: LibreQuery, trans
     if query.alternatives:
         found["alternatives"] = [*dict.fromkeys(translations[1:])]
     found["unknown"] = [*dict.fromkeys(unknown)]
-    found["warnings"] = [*dict.fromkeys(warning for one in answers for warning in one.answer["warnings"])]
+    warnings = [*(text.warnings for text, _ in parts), *(one.answer["warnings"] for one in answers)]
+    found["warnings"] = [*dict.fromkeys(warning for own in warnings for warning in own)]
     if query.details:
         found["sentences"] = [row for text, own in parts for row in _rows(text, own)]
     return found | {"known": round(100 * (1 - missing / words), 1) if words else 0.0}
@@ -291,7 +292,8 @@ def _result(parts: Sequence[tuple[SplitText, Answers]], query: LibreQuery, trans
 def _warnings(read: ReadDocument, answers: Answers) -> tuple[str, ...]:
     """The most frequent warnings of the sentences of a file with their places, and the number of the others."""
     placed = zip(read.places, answers, strict=True)
-    return (*warning_lines((place, warning) for place, one in placed for warning in one.answer["warnings"]),)
+    found = [(place, warning) for place, one in placed for warning in one.answer["warnings"]]
+    return (*warning_lines(read.warnings), *warning_lines(found))
 
 
 def _best(answers: Answers) -> list[str]:

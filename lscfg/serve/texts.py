@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from lscfg.prepare.languages import base_language, code_fault, is_unspaced, language_of
-from lscfg.prepare.sentences import Stretch, cut_long, split_sentences
+from lscfg.prepare.sentences import Stretch, cut_long, split_sentences, words_and_signs
 
 Found = TypeVar("Found")
 
@@ -102,6 +102,8 @@ class SplitText:
 
     stretches: tuple[Stretch, ...]
     pair: LanguagePair
+    warnings: tuple[str, ...] = ()
+    """One for each sentence that was cut."""
 
     @classmethod
     def of(cls, text: str, pair: LanguagePair, raw: bool, most: int) -> SplitText:
@@ -110,11 +112,15 @@ class SplitText:
         Args:
             raw: lines may consist of several sentences; False: each line is one.
         """
-        found: list[Stretch] = []
+        found, warnings = list[Stretch](), list[str]()
         for sentence, after in split_sentences(text, (pair.source or "en") if raw else ""):
             pieces = cut_long(sentence, most) if raw else [Stretch(sentence, "")]
             found += [*pieces[:-1], Stretch(pieces[-1].sentence, pieces[-1].after + after)]
-        return cls(tuple(found), pair)
+            if len(pieces) > 1:
+                words = words_and_signs(sentence)
+                long = f"has a sentence of {words:,} words, translated in {len(pieces)} pieces"
+                warnings.append(f"{long}; end sentences by full stops or new lines")
+        return cls(tuple(found), pair, tuple(warnings))
 
     @property
     def sentences(self) -> list[str]:
