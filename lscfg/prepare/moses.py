@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError
-from lscfg.prepare.characters import JOINERS, chosen, marks, ranges
+from lscfg.prepare.characters import FLAG, JOINERS, TONES, chosen, marks, ranges
 from lscfg.prepare.languages import ELISIONS, base_language, is_unspaced, rule_languages
 from lscfg.prepare.spacing import Spacing, is_wide, without_marks
 from lscfg.prepare.tokeniser import Tokeniser
@@ -34,7 +34,6 @@ _APOSTROPHE_LETTERS = frozenset((
 ))
 # fmt: on
 """Languages whose words contain apostrophes that separate nothing, as most of those without an ISO 639-1 code do."""
-_FLAG, _TONES = "\U0001f1e6-\U0001f1ff", "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 
 
 @cache
@@ -85,8 +84,8 @@ def _open_rules(language: str, abbreviations: str) -> Any:
     kept = f"[{inner}](?<=[{letters}].)(?=[{letters}])"
     if colon:
         kept += f"|{colon}(?<=[{letters}].)(?=[{_small()}])"
-    tail = rf"[{marks()}{_TONES}]*"
-    sign = rf"[{_FLAG}]{{2}}|[^{letters}\s.'`,\-]{tail}(?:\u200d[^{letters}\s.'`,\-]{tail})*"
+    tail = rf"[{marks()}{TONES}]*"
+    sign = rf"[{FLAG}]{{2}}|[^{letters}\s.'`,\-]{tail}(?:\u200d[^{letters}\s.'`,\-]{tail})*"
     rules.PAD_NOT_ISALNUM = re.compile(f"(?!{kept})({sign})"), r" \1 "
     return rules
 

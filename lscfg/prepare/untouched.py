@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from lscfg.prepare.characters import TONES
 from lscfg.prepare.numbers import NumberFormats
 
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
@@ -20,7 +21,7 @@ _PATTERNS = (
     r"(?<![\w.,%])\d*(?:%%)+\w*(?:%%)*",
     r"\b[vV]?\d+(?:\.\d+){2,}(?:[-+]\w+(?:\.\w+)*)?\b",
     r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b",  # hash
-    f"[{_EMOJI}](?:[{_EMOJI}\ufe0f\u200d])*",
+    f"[{_EMOJI}](?:[{_EMOJI}{TONES}\ufe0f\u200d])*",
     r"(?<!\S)[:;]-?[()DP](?!\S)",
 )
 _UNTOUCHED = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))

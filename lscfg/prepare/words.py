@@ -14,7 +14,7 @@ from typing import TypedDict
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.json_files import read_json
-from lscfg.prepare.characters import JOINERS, marks
+from lscfg.prepare.characters import FLAG, JOINERS, TONES, marks
 from lscfg.prepare.languages import is_unspaced
 from lscfg.prepare.spacing import Spacing, is_sign
 from lscfg.prepare.tokeniser import Tokeniser
@@ -282,7 +282,7 @@ def _pattern(inner: str, first: str, last: str) -> re.Pattern[str]:
     inside = rf"(?<=\d)[{_SEPARATORS}](?=\d)" + (f"|[{inner}](?=[{letter}])" if inner else "")
     begin = f"(?:(?<![^ ])[{first}](?=[{letter}]))?" if first else ""
     end = f"[{last}]?" if last else ""
-    sign = rf"[^ {letter}](?:[{more}]|(?<=\u200d)[^ {letter}])*"
+    sign = rf"[{FLAG}]{{2}}|[^ {letter}](?:[{more}{TONES}]|(?<=\u200d)[^ {letter}])*"
     return re.compile(f"{begin}[{letter}]+(?:(?:{inside})[{letter}]+)*{end}|{sign}")
 
 

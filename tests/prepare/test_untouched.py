@@ -20,6 +20,8 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
         ("{0} of {name}, ${x} and {{ count }}", ["{0}", "{name}", "${x}", "{{ count }}"]),
         ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
         ("Good \U0001f44d\U0001f3fd! \u2764\ufe0f", ["\U0001f44d\U0001f3fd", "\u2764\ufe0f"]),
+        ("\U0001f1e9\U0001f1ea ok", ["\U0001f1e9\U0001f1ea"]),
+        ("\U0001f3f4\U000e0067\U000e0062\U000e007f.", ["\U0001f3f4\U000e0067\U000e0062\U000e007f"]),
         (":) a ;-) b :P", [":)", ";-)", ":P"]),
         ("(a:) b:( :)c", []),
         ("100% sure, 50 % done, and/or, 3.14, 1,000, a.b, deadbeef, 5%discount", []),

@@ -53,6 +53,9 @@ def words_of(lines: list[str], line: str) -> str:
         (TOKENISED, "ce tlacatl, ce cihuatl .", "ce tlacatl , ce cihuatl ▁."),
         (TORN, "jach 'a yanapt'iri", "jach'a yanapt'iri"),
         (TORN, "uñt ’ ayi", "uñt’ayi"),
+        (SPANISH, "a🇩🇪👍🏽! 🇩🇪🇫", "a 🇩🇪 ￭👍🏽 ￭! 🇩🇪 ￭🇫"),
+        (SPANISH, "👩🏽‍🚀👩🏿‍❤️‍👨🏻 1️⃣", "👩🏽‍🚀 ￭👩🏿‍❤️‍👨🏻 1️⃣"),
+        (SPANISH, "🏴\U000e0067\U000e0062\U000e007f🏴", "🏴\U000e0067\U000e0062\U000e007f ￭🏴"),
         (SPANISH, "Ọ̀rẹ́ kú àárọ̀ 👨‍👩‍👧 ok!", "Ọ̀rẹ́ kú àárọ̀ 👨‍👩‍👧 ok !"),
     ],
 )
