@@ -46,7 +46,7 @@ from lscfg.decode.names import FeatureNames
 from lscfg.decode.request import SentenceGraph
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
-from lscfg.formats.weights import unknown_weights
+from lscfg.formats.weights import missing_names, unknown_weights
 from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
@@ -226,6 +226,12 @@ class TuneResult:
     """Reason of the end."""
     seconds: float = field(compare=False)
     """Wall seconds of decoding and learning, including the saved times of the earlier parts of a resumed tuning."""
+
+
+def lacking(decoder: KBestDecoder, weights: Mapping[str, float]) -> list[str]:
+    """Names of the decoder's features without a weight; none if the decoder does not name its features."""
+    names: FeatureNames | None = getattr(decoder, "names", None)
+    return [] if names is None else missing_names(weights, names.live)
 
 
 def tune(

@@ -242,6 +242,18 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
     assert (mine / "weights").read_text() == "of the user"
 
 
+def test_tuned_weights_contain_features_that_no_hypothesis_has(corpus, tmp_path):
+    text = TOML.replace("[systems.MIN]", '[decoder]\nfunctions = ["Copies"]\n\n[systems.MIN]', 1)
+    (corpus / "copies.toml").write_text(text)
+    run = run_lscfg("run", corpus / "copies.toml", "-o", tmp_path, "--systems", "MIN")
+    assert run.returncode == 0, run.stderr
+    weights = read_weights(tmp_path / "systems" / "MIN" / "weights")
+    assert {"CopyNumber", "CopyTranslated", "CopyCapital", "CopyOther"} <= weights.keys()
+    ini = tmp_path / "systems" / "MIN" / "cdec.ini"
+    decoded = run_lscfg("decode", "-c", ini, "-w", ini.with_name("weights"), corpus / "test.ja")
+    assert "without a weight" not in decoded.stderr
+
+
 def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
     before = (whole[0] / "results.json").read_bytes()
     (corpus / "against.toml").write_text(TOML + '[evaluation]\nagainst = ["SPECTRAL"]\n')

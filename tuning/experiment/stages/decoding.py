@@ -24,7 +24,7 @@ from lscfg.tuning.experiment.stages.text import restore_stage
 from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan
 from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.optimisers import OPTIMISERS
-from lscfg.tuning.tune import TuneSettings, dev_score
+from lscfg.tuning.tune import TuneSettings, dev_score, lacking
 from lscfg.tuning.tune import tune as tune_weights
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
@@ -60,7 +60,7 @@ class TuningFiles(Generic[File]):
     """Weights of another tuning."""
 
 
-@version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
+@version(2, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
 def tune(folder: Path, settings: SystemTuning, inputs: TuningFiles[Path], jobs: int) -> None:
     """Tunes weights on the development set; a killed tuning continues with its unfinished iteration."""
     write_ini(folder / INI, decoder_config(settings.decoder, folder, inputs.decoder))
@@ -76,7 +76,8 @@ def tune(folder: Path, settings: SystemTuning, inputs: TuningFiles[Path], jobs: 
             folder,
             resume=(folder / HISTORY).exists(),
         )
-    write_weights(folder / WEIGHTS, result.weights)
+        unseen = lacking(decoder, result.weights)  # features that no hypothesis has
+    write_weights(folder / WEIGHTS, dict.fromkeys(unseen, 0.0) | result.weights)
     best = result.history[result.best_iteration - 1]
     summary = {
         "bleu": best.dev_bleu,
