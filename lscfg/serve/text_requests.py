@@ -194,7 +194,7 @@ class TextRequests:
         read = await self._read(request, file.data, ending, mode is None)
         self._check_languages_of(read)
         texts = zip(read.names, read.texts, read.tagged, strict=True)
-        named = [NamedText(f"{name} of the file", *one) for name, *one in texts]
+        named = [NamedText(f"{name} of the file", text, tagged) for name, text, tagged in texts]
         options = self._options(xml_input=mode)
         sentences = self._sentences(named, options, read_instructions(found, self._forms))
         request.scope["lscfg.notes"]["done"] = counted(len(sentences), "sentence")
