@@ -136,7 +136,7 @@ def test_a_translator_of_other_files_is_not_replaced(here, capsys):
 @pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])
 def test_files_of_a_command_at_work_stay(here, capsys, monkeypatch, faked, words):
     [file], _, _ = messy.tatoeba(here)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(file.read_bytes()))))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     contents = {"experiment.toml": "of the command at work", "stdin": "its input"}
     with locked(here / "quick"):
         for name, text in contents.items():
@@ -324,7 +324,7 @@ def test_the_plan_names_the_faults_of_the_text(here, capsys):
 
 @pytest.mark.parametrize("state", ["closed", "empty"])
 def test_no_standard_input_is_refused_before_a_file_is_made(here, capsys, monkeypatch, state):
-    empty = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
+    empty = io.TextIOWrapper(io.BytesIO(b""))
     monkeypatch.setattr("sys.stdin", None if state == "closed" else empty)
     assert main(["quick", "-", "-o", "out"]) == 1
     assert f"- is standard input, which is {state} here" in capsys.readouterr().err
@@ -333,7 +333,7 @@ def test_no_standard_input_is_refused_before_a_file_is_made(here, capsys, monkey
 
 def test_standard_input_is_kept_for_later_runs(here, capsys, monkeypatch):
     [file], _, _ = messy.wrong_header(here)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(file.read_bytes()))))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     assert main(["quick", "-", "--plan"]) == 0
     assert (here / "quick" / "stdin").read_bytes() == file.read_bytes()
     experiment = read_experiment("quick/experiment.toml")
@@ -341,7 +341,7 @@ def test_standard_input_is_kept_for_later_runs(here, capsys, monkeypatch):
     assert experiment.prepare.reading.encoding == "utf-16"
     capsys.readouterr()
     for text, told in ((file.read_bytes(), False), (file.read_bytes() * 2, True)):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text))))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
         assert main(["quick", "-", "--plan"]) == 0
         assert ("stdin: replaced by other text" in capsys.readouterr().err) == told
 

@@ -220,13 +220,14 @@ def _saved_input(folder: Path) -> Path:
         InputError: standard input is closed, a terminal or empty, or the file cannot be written.
     """
     state = "closed" if sys.stdin is None else "a terminal" if sys.stdin.isatty() else ""
-    if not state and not sys.stdin.buffer.peek(1):
-        state = "empty"
-    if state:
+    first = b"" if state else sys.stdin.buffer.read(1)
+    if not first:
+        state = state or "empty"
         raise InputError(f"- is standard input, which is {state} here; name a file, or write lscfg quick - < FILE")
     saved = folder / STDIN
     before = file_hash(saved) if saved.exists() else None
     with atomic_write(saved, "wb") as file:
+        file.write(first)
         shutil.copyfileobj(sys.stdin.buffer, file)
     if before not in (None, file_hash(saved)):
         log.warning(f"{saved}: replaced by other text; the translator of {folder} will be that of the new text")
