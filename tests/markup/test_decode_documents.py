@@ -114,9 +114,9 @@ def test_warnings_and_faults_name_their_places(
 def test_long_sentences_are_cut_with_a_warning_at_once_or_refused_before_any_work(
     bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    long = " ".join(["flor"] * 310)
+    long = " ".join(["flor"] * 160)
     (tmp_path / "a.txt").write_text(f"La casa 12\n{long}\n")
-    warning = "has a sentence of 310 words, translated in 3 pieces; end sentences by full stops or new lines"
+    warning = "has a sentence of 160 words, translated in 2 pieces; end sentences by full stops or new lines"
     (tmp_path / "terms").write_text("source\ttarget\n12\tN\n")
     options = ["--glossary", str(tmp_path / "terms"), "--xml-input", "document", str(tmp_path / "a.txt")]
     assert cli.main(["decode", "-c", str(bundle / "cdec.ini"), *options]) == 0
@@ -131,4 +131,4 @@ def test_long_sentences_are_cut_with_a_warning_at_once_or_refused_before_any_wor
     (tmp_path / "b.txt").write_text(f"la casa\n\n{long}\n")
     command = ["decode", "-c", str(words / "cdec.ini"), "-w", str(words / "weights"), "--xml-input", "document"]
     assert cli.main([*command, str(tmp_path / "b.txt")]) == 1
-    assert capsys.readouterr().err.rstrip().endswith("b.txt:3: has 310 words; at most 150 are translated")
+    assert capsys.readouterr().err.rstrip().endswith("b.txt:3: has 160 words; at most 150 are translated")
