@@ -228,12 +228,6 @@ class TuneResult:
     """Wall seconds of decoding and learning, including the saved times of the earlier parts of a resumed tuning."""
 
 
-def lacking(decoder: KBestDecoder, weights: Mapping[str, float]) -> list[str]:
-    """Names of the decoder's features without a weight; none if the decoder does not name its features."""
-    names: FeatureNames | None = getattr(decoder, "names", None)
-    return [] if names is None else missing_names(weights, names.live)
-
-
 def tune(
     decoder: KBestDecoder,
     dev_sources: Sequence[str],
@@ -255,7 +249,8 @@ def tune(
     identifies the decoder. An optimiser of hypergraphs decodes once more when resumed, since these are not saved.
 
     A start weight of a feature that no hypothesis of the first run has is kept as it is, with a warning; a feature
-    without start weight begins at 0.
+    without start weight begins at 0. A feature of the decoder that no hypothesis has gets the weight 0, or each later
+    command would miss its weight.
 
     Args:
         dev_sources: the sentences to decode.
@@ -311,7 +306,8 @@ def tune(
     checkpoint.finish(history, stopped)
     best = _best(history)
     _warn_of_result(best, history[-1], best_lists, dev_references)
-    return TuneResult(best.weights, best.iteration, tuple(history), stopped, total)
+    unseen = [] if names is None else missing_names(best.weights, names.live)
+    return TuneResult(dict.fromkeys(unseen, 0.0) | best.weights, best.iteration, tuple(history), stopped, total)
 
 
 def _check_start(weights: Mapping[str, float]) -> None:

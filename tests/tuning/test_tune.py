@@ -20,6 +20,7 @@ from sacrebleu.metrics import BLEU
 from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.host import decoder_identity
+from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
@@ -93,6 +94,14 @@ def test_worse_iterations_are_not_returned():
 
     result = run(Worsening())
     assert result.best_iteration == 1 and result.weights == START
+
+
+def test_a_feature_that_no_hypothesis_has_gets_a_weight():
+    class Named(Reranker):
+        names = FeatureNames((*START, "Unseen"), (*START, "Unseen"), ())
+
+    result = run(Named())
+    assert result.weights["Unseen"] == 0.0 and result.weights.keys() >= START.keys()
 
 
 def test_early_stop():

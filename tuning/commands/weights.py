@@ -11,8 +11,9 @@ from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.corpus.parallel import read_scored_lines
 from lscfg.decode.host import DECODER_HOSTS, decoder_identity
+from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
-from lscfg.formats.weights import listed_names, read_weights, write_weights
+from lscfg.formats.weights import listed_names, missing_names, read_weights, write_weights
 from lscfg.io.arguments import output_folder
 from lscfg.io.read import read_lines
 from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
@@ -22,7 +23,7 @@ from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.hosts import HOSTS, host_optimiser
 from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS
-from lscfg.tuning.tune import TuneSettings, lacking, tune
+from lscfg.tuning.tune import TuneSettings, tune
 
 HELP = "tune feature weights for BLEU on a development set"
 
@@ -93,14 +94,14 @@ def run(args: argparse.Namespace) -> None:
         on_cluster(args.cluster),
         host.open(ini, args.jobs, library=host.library()) as decoder,
     ):
-        missing = lacking(decoder, start)
+        names: FeatureNames | None = getattr(decoder, "names", None)
+        missing = [] if names is None else missing_names(start, names.live)
         if missing:
             listed = listed_names(missing)
             log.warning(f"{args.weights}: features without a start weight, which begin at 0: {listed}")
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
         path = Path(args.output) / "weights"
-        # a feature that no hypothesis has gets a weight, too, or each later command would miss it
-        write_weights(path, dict.fromkeys(missing, 0.0) | result.weights)
+        write_weights(path, result.weights)
     best = result.history[result.best_iteration - 1]
     title = OBJECTIVES[settings.metric].title
     log.info(f"{result.stopped}; best {title} {best.score:.2f} in iteration {best.iteration}")

@@ -24,7 +24,7 @@ from lscfg.tuning.experiment.stages.text import restore_stage
 from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan
 from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.optimisers import OPTIMISERS
-from lscfg.tuning.tune import TuneSettings, dev_score, lacking
+from lscfg.tuning.tune import TuneSettings, dev_score
 from lscfg.tuning.tune import tune as tune_weights
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
@@ -76,8 +76,7 @@ def tune(folder: Path, settings: SystemTuning, inputs: TuningFiles[Path], jobs: 
             folder,
             resume=(folder / HISTORY).exists(),
         )
-        unseen = lacking(decoder, result.weights)  # features that no hypothesis has
-    write_weights(folder / WEIGHTS, dict.fromkeys(unseen, 0.0) | result.weights)
+    write_weights(folder / WEIGHTS, result.weights)
     best = result.history[result.best_iteration - 1]
     summary = {
         "bleu": best.dev_bleu,
