@@ -32,7 +32,7 @@ class JudgedText:
         light: [translations], 1 where at most ``LIGHT`` of the words change.
         lengths: [translations], number of source words.
         owner: [words], number of each word's translation.
-        left_out: number of sentences without words or evidence, such as those without a parse.
+        left_out: number of sentences without words, a reference or evidence, such as those without a parse.
     """
 
     details: Sequence[Sequence[WordDetails]]
@@ -59,16 +59,17 @@ def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]])
 
     Args:
         translated: each sentence with its details.
-        references: lines of each reference, one reference or more.
+        references: lines of each reference, one reference or more; an empty line is no reference.
     """
     details: list[Sequence[WordDetails]] = []
     matched: list[bool] = []
     light, lengths, left_out = [], [], 0
     for number, found in enumerate(translated):
-        if not found.details or not all(word.evidence for word in found.details):
+        wanted = [words for lines in references if (words := lines[number].split())]
+        if not found.details or not wanted or not all(word.evidence for word in found.details):
             left_out += 1
             continue
-        made = edited([word.text for word in found.details], [lines[number].split() for lines in references])
+        made = edited([word.text for word in found.details], wanted)
         details.append(found.details)
         matched += made.matched
         light.append(made.edits <= LIGHT * len(found.details))
@@ -91,7 +92,8 @@ def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confiden
     """
     if len(text.details) < FEWEST:
         raise InputError(
-            f"{counted(len(text.details), 'sentence')} with a parse and words; confidence needs {FEWEST} or more"
+            f"{counted(len(text.details), 'sentence')} with a parse, words and a reference; confidence needs {FEWEST} "
+            "or more"
         )
     if not text.matched.any():
         raise InputError("no word of the translations is in a reference; do the references translate this text?")
@@ -120,7 +122,7 @@ def measure(confidence: Confidence, text: JudgedText, samples: int = 1000, seed:
         InputError: the text has no sentence with evidence.
     """
     if not text.details:
-        raise InputError("no sentence with a parse and words; nothing can be measured")
+        raise InputError("no sentence with a parse, words and a reference; nothing can be measured")
     shares = np.array([confidence.words(one) for one in text.words])
     smooth = np.array([confidence.words.smooth(one) for one in text.words])
     light = np.array([confidence.translations(one) for one in text.translations(smooth)])

@@ -51,9 +51,6 @@ class Compared(NamedTuple):
     corrected: float
     p: float
 
-    def __str__(self) -> str:
-        return f"{self.without:.2f} without corrections, {self.corrected:.2f} with, p {self.p:.4f}"
-
 
 def replay(
     decoder: EmbeddedDecoder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from lscfg.tuning.bleu import ORDER, corpus_bleu, corpus_stats
@@ -54,7 +55,16 @@ def doubts(
         )
     if bleu and (doubt := length_doubt(length_ratio)):
         found.append(doubt)
+    if _are_composed(texts) != all(map(_are_composed, references)):
+        found.append(
+            "translations and references differ in Unicode normalisation: either has letters and accents as separate "
+            "characters (NFD); convert both to NFC, or equal words count as different"
+        )
     return found
+
+
+def _are_composed(lines: Sequence[str]) -> bool:
+    return all(unicodedata.is_normalized("NFC", line) for line in lines)
 
 
 def _are_short(lines: Sequence[str]) -> bool:
@@ -71,6 +81,11 @@ def length_doubt(ratio: float) -> str:
         return ""
     cause = "lines too long for the decoder, or a wrong start weight of WordPenalty"
     return f"the translations are {ratio:.2f} times as long as their references; look for {cause}"
+
+
+def reference_doubts(references: Sequence[Sequence[str]], texts: Sequence[str]) -> list[str]:
+    """The warnings of ``uneven_references`` and ``missing_references``, empty if there are none."""
+    return [*filter(None, (uneven_references(references), missing_references(references, texts)))]
 
 
 def uneven_references(references: Sequence[Sequence[str]]) -> str:

@@ -14,7 +14,7 @@ from lscfg.errors import InputError, counted
 from lscfg.prepare.languages import is_unspaced, rule_languages
 from lscfg.settings import Declared
 from lscfg.tuning.bleu import check_references
-from lscfg.tuning.doubts import missing_references, uneven_references
+from lscfg.tuning.doubts import reference_doubts
 from lscfg.tuning.metrics.metric import METRICS, Floats, Metric, Stats
 from lscfg.tuning.significance import (
     approximate_randomisation,
@@ -109,7 +109,7 @@ def evaluate(
     """
     _check_outputs(outputs, references, (baseline, *against))
     texts = [" ".join(lines) for lines in zip(*(run for runs in outputs.values() for run in runs), strict=True)]
-    for doubt in filter(None, (uneven_references(references), missing_references(references, texts))):
+    for doubt in reference_doubts(references, texts):
         log.warning(f"references: {doubt}")
     check_numbers(samples=samples, trials=trials, seed=seed)
     scores: dict[str, dict[str, MetricScore]] = {name: {} for name in outputs}

@@ -109,9 +109,9 @@ def find_oracle(
     rules = unparsed = 0
     with in_threads(threads) as engine:
         answers = log.progress(engine.map(search, tasks), f"oracle of {name}", len(tasks))
-        for (number, _, lines), (found, size, why) in zip(tasks, answers, strict=True):
+        for (number, line, lines), (found, size, why) in zip(tasks, answers, strict=True):
             rules += size
-            if why:
+            if why and line.strip():
                 log.warning(f"{name}: sentence {number + 1} {why}; its words are passed through")
                 unparsed += 1
             texts.append(found)

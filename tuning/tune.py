@@ -28,7 +28,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import repeat
@@ -53,7 +53,7 @@ from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from lscfg.tuning.doubts import doubts, length_doubt, missing_references, uneven_references
+from lscfg.tuning.doubts import doubts, length_doubt, reference_doubts
 from lscfg.tuning.objectives import BLEU, OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS, HypergraphSettings, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool, check_start
@@ -306,8 +306,13 @@ def tune(
     checkpoint.finish(history, stopped)
     best = _best(history)
     _warn_of_result(best, history[-1], best_lists, dev_references)
-    unseen = [] if names is None else missing_names(best.weights, names.live)
-    return TuneResult(dict.fromkeys(unseen, 0.0) | best.weights, best.iteration, tuple(history), stopped, total)
+    weights = _with_all(best.weights, [*(() if names is None else names.live), *pool.names])
+    return TuneResult(weights, best.iteration, tuple(history), stopped, total)
+
+
+def _with_all(weights: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
+    """The weights, and 0 for further features, sorted by name."""
+    return dict(sorted((dict.fromkeys(missing_names(weights, names), 0.0) | dict(weights)).items()))
 
 
 def _check_start(weights: Mapping[str, float]) -> None:
@@ -425,7 +430,7 @@ def _warn_of_result(
         # the length is judged again on the test set, where the reader looks
         report = lscfg_log.finding if doubt == length_doubt(best.length_ratio) else lscfg_log.warning
         report(f"tuning: {doubt}")
-    for doubt in filter(None, (uneven_references(references), missing_references(references, texts))):
+    for doubt in reference_doubts(references, texts):
         lscfg_log.warning(f"tuning: {doubt}")
     if not any(best.weights.values()):
         lscfg_log.warning("tuning: all tuned weights are 0, so no translation is better than another")

@@ -24,7 +24,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, find_file, read_ini
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.marked import MODES
-from lscfg.formats.segments import check_ids, grammars_of_lines, sentence_id
+from lscfg.formats.segments import StreamIds, check_ids, grammars_of_lines
 from lscfg.formats.weights import read_weights
 from lscfg.io.arguments import OutputFile, StandardInput, check_kept, file_or_stream
 from lscfg.io.read import read_lines
@@ -122,7 +122,9 @@ def run(args: argparse.Namespace) -> None:
         if stream is None and (args.output is not None or not sys.stdout.isatty()):
             translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
-            label = sentence_id(sentence.sentence, number)
+            label, moved = ids.next(sentence.sentence)
+            if moved and (k is not None or details is not None):
+                log.warning(f"{name}:{number + 1}: {moved}")
             if details is not None:
                 judged = sentence if confidence is None else confidence.judged(sentence)
                 details.write(derivations_json(label, judged) + "\n")
@@ -134,7 +136,7 @@ def run(args: argparse.Namespace) -> None:
             else:
                 yield [format_hypothesis(label, one) for one in sentence.hypotheses]
 
-    numbers = number_formats(args.config)
+    ids, numbers = StreamIds(), number_formats(args.config)
     opened = None if args.glossary is None else system.open_glossary(args.glossary, args.config)
     report = None if opened is None else glossary.GlossaryReport(opened)
     memory = None if args.corrections is None else memories.Memory(args.corrections)

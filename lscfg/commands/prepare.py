@@ -14,7 +14,7 @@ from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder
-from lscfg.io.read import stream_lines
+from lscfg.io.read import STDIN_FILE, stream_lines
 from lscfg.io.sides import SIDES
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
@@ -168,7 +168,7 @@ def _convert(args: argparse.Namespace) -> None:
     recipe = source if args.action == "apply" and args.side == "source" else target
     side = recipe.side()
     work = side.encode if args.action == "apply" else side.decode
-    path = args.text or "/dev/stdin"
+    path = args.text or STDIN_FILE
     for number, line in enumerate(stream_lines(path), 1):
         if fault := length_fault(line):
             raise InputError(f"{fault}; split the line", path, number)

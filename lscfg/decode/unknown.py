@@ -255,6 +255,7 @@ def _learn_endings(
     return usual, {endings: (count, related[endings]) for endings, count in pairs.items()}
 
 
-def _ngrams(form: str) -> set[str]:
+def _ngrams(form: str) -> list[str]:
+    """The distinct n-grams, in an order that repeats, as sums of floats depend on it."""
     text = f"<{form}>"
-    return {text[i : i + n] for n in ORDERS for i in range(len(text) - n + 1)}
+    return [*dict.fromkeys(text[i : i + n] for n in ORDERS for i in range(len(text) - n + 1))]

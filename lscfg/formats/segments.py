@@ -119,6 +119,27 @@ def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> list[int]:
     return [*first]
 
 
+class StreamIds:
+    """Ids of the lines of a stream, each used once, so that the lists of two lines are not mixed."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, int] = {}
+
+    def next(self, line: str) -> tuple[int, str]:
+        """The id of the next line, which is ``sentence_id`` or, if an earlier line has it, an unused one; a warning.
+
+        The warning is empty for a line that keeps its id.
+        """
+        number = len(self._first)
+        label = wanted = sentence_id(line, number)
+        while label in self._first:
+            label = max(number, label + 1)
+        self._first[label] = number
+        if label == wanted:
+            return label, ""
+        return label, f"has the id {wanted} of line {self._first[wanted] + 1}; its lists get the id {label}"
+
+
 def check_whole_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
     """Refuses lines of which cdec would read a part.
 

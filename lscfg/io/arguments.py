@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from lscfg.errors import InputError, LscfgError
+from lscfg.io.read import STDIN_FILE
 from lscfg.io.write import check_output, check_replaceable
 
 # The types of arguments name inputs and outputs, so that the command line checks all of them before any work. A pipe
@@ -60,12 +61,12 @@ class StandardInput(InputFile):
 
     @property
     def path(self) -> str:
-        return "/dev/stdin"
+        return STDIN_FILE
 
 
 def file_or_stream(text: str) -> InputFile:
     """The type of an argument that names a file, or standard input by ``-`` or ``/dev/stdin``."""
-    return StandardInput(text) if text in ("-", "/dev/stdin") else InputFile(text)
+    return StandardInput(text) if text in ("-", STDIN_FILE) else InputFile(text)
 
 
 class InputFolder(InputFile):

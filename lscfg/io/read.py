@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -15,6 +16,7 @@ from lscfg.errors import InputError
 from lscfg.io.compression import decompressed
 from lscfg.io.encoding import MARK, not_utf8, text_beginning
 
+STDIN_FILE = "/dev/stdin"
 _BARS = re.compile(r"\|\|\|(?!\S)(?<!\S\|\|\|)")  # the literal first: ten times as fast as it is last
 
 
@@ -25,6 +27,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
     """
+    if sys.stdin is None and os.fspath(path) == STDIN_FILE:  # /dev/null in its place would be an empty text
+        raise InputError("standard input is closed; name a file, or write < FILE", path)
     try:
         with open(path, "rb") as file:
             check_end(file.fileno(), path)

@@ -565,6 +565,23 @@ def test_closed_standard_files(files, closed, status):
         assert run.stderr == "lscfg inspect: standard output: cannot write: Bad file descriptor\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("decode -c ini -w weights -", "lscfg decode: standard input: cannot read: Bad file descriptor"),
+        ("lm /dev/stdin -o out", "lscfg lm: /dev/stdin: standard input is closed; name a file, or write < FILE"),
+    ],
+)
+def test_closed_standard_input_is_no_empty_text(tmp_path, words, message):
+    (tmp_path / "ini").write_text("formalism=scfg\ngrammar=grammar\n")
+    (tmp_path / "grammar").write_text("[X] ||| a ||| b ||| Rule=1\n")
+    (tmp_path / "weights").write_text("Rule 1\n")
+    command = f'"{sys.executable}" -P -m lscfg {words} <&-'
+    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and run.stderr.splitlines()[-1] == message
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer reserves more than the limit")
 def test_out_of_memory_is_one_line(tmp_path):
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a " * 80_000_000, 1))

@@ -1,7 +1,10 @@
 """Substitutes of unknown words, their rules and features, against cases by hand and other ways to count."""
 
 import math
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 from decoders import SENTENCES, WEIGHTS, Provider, small_config
@@ -87,6 +90,21 @@ def test_the_order_of_the_known_words_does_not_matter():
     one, two = SubstituteFinder(table), SubstituteFinder(other)
     for word in ["".join(random.choices("aeiost", k=6)) for _ in range(50)]:
         assert one.find(word) == two.find(word)
+
+
+def test_similarities_do_not_depend_on_the_seed_of_hashes():
+    """Sums of floats in the order of a set would."""
+    program = """
+from lscfg.decode.unknown import SubstituteFinder
+words = ["galletitas", "aletas", "importante", "importaciones", "ventanales", "mojaduras"]
+print([SubstituteFinder({word: [word] for word in words}).find(f"{word[:-3]}iones") for word in words])
+"""
+    command = [sys.executable, "-P", "-c", program]
+    outputs = {
+        subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1 and b"similarity=0.6" in outputs.pop()
 
 
 @pytest.fixture

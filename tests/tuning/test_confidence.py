@@ -34,11 +34,11 @@ def words(text: str, known: bool = True) -> tuple[WordDetails, ...]:
 
 
 def test_sentences_are_judged_by_their_edits() -> None:
-    texts = ["a b c", "", "a b", "a b c d", "x"]
+    texts = ["a b c", "", "a b", "a b c d", "x", "y"]
     translated = [Translated("f g", [], details=words(text, text != "a b")) for text in texts]
-    references = [["a b c", "", "a b", "a c b d", "y"], ["a b c", "", "a b", "q", "z"]]
+    references = [["a b c", "", "a b", "a c b d", "", ""], ["", "", "a b", "q", "z", " "]]
     found = judge(translated, references)
-    assert found.left_out == 2 and found.lengths.tolist() == [2, 2, 2]
+    assert found.left_out == 3 and found.lengths.tolist() == [2, 2, 2]
     assert found.matched.tolist() == [1, 1, 1, 1, 1, 1, 1, 0]
     assert found.light.tolist() == [1, 1, 0]  # one shift among four words, one substitution of one
     assert found.owner.tolist() == [0, 0, 0, 1, 1, 1, 1, 2]
@@ -51,7 +51,9 @@ def test_sentences_are_judged_by_their_edits() -> None:
 
 def test_too_few_sentences_are_refused() -> None:
     text = judge([Translated("f", [], details=words("a"))] * 19, [["a"] * 19])
-    with pytest.raises(InputError, match="19 sentences with a parse and words; confidence needs 20 or more"):
+    with pytest.raises(
+        InputError, match="19 sentences with a parse, words and a reference; confidence needs 20 or more"
+    ):
         learn_confidence(text, {})
     wrong = judge([Translated("f", [], details=words("a"))] * 20, [["b"] * 20])
     with pytest.raises(InputError, match="no word of the translations is in a reference"):
@@ -71,7 +73,7 @@ def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     )
     run = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t", "-o", copy / "confidence.json")
     assert run.returncode == 0, run.stderr
-    assert "sentences left out, without words or a parse: 1 of 42" in run.stderr and run.stdout.startswith(
+    assert "sentences left out, without words, a parse or a reference: 1 of 42" in run.stderr and run.stdout.startswith(
         "confidence "
     )
     learned = open_system(copy).confidence

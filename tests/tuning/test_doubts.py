@@ -5,6 +5,7 @@ import random
 import pytest
 
 from lscfg.cli import main
+from lscfg.decode.memory import Memory
 from lscfg.formats.kbest import Hypothesis
 from lscfg.tuning.doubts import doubts, uneven_references
 from lscfg.tuning.evaluate import evaluate
@@ -35,6 +36,9 @@ def text(lines=12, seed=1, words=9):
         (text(), text(), (70.0, 1.2), "1.20 times as long"),
         (text(4), text(4, seed=2), (2.0, 1.0), ""),  # too few lines for a verdict
         (["a b c d e f"] * 9, ["a b c d e g"] * 9, (50.0, 1.0), ""),  # equal references are no other lines
+        (["é b c d e"] * 9, ["e\u0301 b c d e"] * 9, (50.0, 1.0), "differ in Unicode normalisation"),
+        (["が b c d e"] * 9, ["か\u3099 b c d e"] * 9, (50.0, 1.0), "differ in Unicode normalisation"),
+        (["e\u0301 b c d e"] * 9, ["e\u0301 b c d e"] * 9, (100.0, 1.0), ""),
     ],
 )
 def test_each_cause(texts, references, figures, message):
@@ -79,6 +83,19 @@ def test_a_missing_reference_is_warned_of_where_scores_are_made(caplog, tmp_path
     out, one, two = (str(tmp_path / name) for name in files)
     main(["evaluate", "scores", f"A={out}", f"B={out}", "--reference", one, "--reference", two, "--trials", "1"])
     assert caplog.text.count("references: 6 of 12 lines have an empty reference") == 1
+    (tmp_path / "grammar").write_text("[X] ||| w0 ||| w1 ||| Rule=1\n")
+    (tmp_path / "cdec.ini").write_text(f"formalism=scfg\ngrammar={tmp_path / 'grammar'}\nadd_pass_through_rules=true\n")
+    (tmp_path / "weights").write_text("Rule 1\n")
+    memory = Memory(tmp_path / "corrections", lambda source, target: [(k, k) for k in range(len(source))])
+    memory.add("w0 w3", "w1 w3")
+    system, corrections = str(tmp_path / "cdec.ini"), str(tmp_path / "corrections")
+    for command in (
+        ["evaluate", "oracle", f"A={system}", "-s", out, "--reference", one, "--reference", two],
+        ["evaluate", "corrections", system, corrections, out, one, two, "-w", str(tmp_path / "weights")],
+    ):
+        caplog.clear()
+        assert main(command) == 0
+        assert caplog.text.count("references: 6 of 12 lines have an empty reference") == 1, command
 
 
 def lists_of(lines):

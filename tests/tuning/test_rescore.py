@@ -216,6 +216,7 @@ def test_sentences_without_a_list_stay_empty(lists, capsys):
         ("1\n" * 149 + "1", (), "column"),
         (None, ("--tuned", "x"), "--tuned and --reference go together"),
         (None, ("-k", "0"), "--kbest must be 1"),
+        (None, ("-r",), "-r has no effect without -k; give both, or neither"),
         (None, ("--scale", "-1"), "the scale of scores must be 0 to 1,000,000, not -1"),
         (None, ("--scale", "1e308"), "the scale of scores must be 0 to 1,000,000, not 1e+308"),
         (None, ("--scale", "3"), "--scale needs --mbr"),

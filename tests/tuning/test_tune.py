@@ -93,7 +93,7 @@ def test_worse_iterations_are_not_returned():
             return [[replace(h, text=" ".join(h.text.split()[worse:])) for h in hypotheses] for hypotheses in lists]
 
     result = run(Worsening())
-    assert result.best_iteration == 1 and result.weights == START
+    assert result.best_iteration == 1 and result.weights == {"rare": 0.0} | START
 
 
 def test_a_feature_that_no_hypothesis_has_gets_a_weight():
@@ -102,6 +102,21 @@ def test_a_feature_that_no_hypothesis_has_gets_a_weight():
 
     result = run(Named())
     assert result.weights["Unseen"] == 0.0 and result.weights.keys() >= START.keys()
+
+
+def test_a_feature_that_first_occurs_after_the_best_iteration_gets_a_weight():
+    """Of such a decoder only the lists tell the names."""
+
+    class Later(Reranker):
+        def decode(self, sentences, weights, k, unique=True):
+            lists = super().decode(sentences, weights, k, unique)
+            if len(self.calls) == 1:
+                return lists
+            return [[replace(h, text="", features=h.features | {"Late": 1.0}) for h in own] for own in lists]
+
+    result = run(Later())
+    assert result.best_iteration == 1 and result.weights == {"Late": 0.0, "rare": 0.0} | START
+    assert [*result.weights] == sorted(result.weights)
 
 
 def test_early_stop():

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     text = _judged(system, args.source, args.reference)
     if text.left_out:
         every = text.left_out + len(text.details)
-        log.info(f"sentences left out, without words or a parse: {text.left_out} of {every}")
+        log.info(f"sentences left out, without words, a parse or a reference: {text.left_out} of {every}")
     if args.output:
         _warn_of_copies(text, args.reference)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
+from lscfg import log
 from lscfg.bundle.system import open_system
 from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.memory import Memory, pair_aligner
@@ -14,7 +15,8 @@ from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
-from lscfg.tuning.corrections import compare_corrected, fit_weights, replay
+from lscfg.tuning.corrections import Compared, compare_corrected, fit_weights, replay
+from lscfg.tuning.doubts import reference_doubts
 
 HELP = "measure the gain by corrections, or fit the weights of their features"
 
@@ -55,6 +57,8 @@ def run(args: argparse.Namespace) -> None:
         )
         raise InputError(fault, args.source)
     texts, *wanted = ([lines[k] for k in chosen] for lines in (sentences, *references))
+    for doubt in reference_doubts(wanted, texts):
+        log.warning(f"references: {doubt}")
     with system.decoder() as decoder:
 
         def translate(weights: Mapping[str, float], memory: Memory | None = memory) -> list[str]:
@@ -69,11 +73,23 @@ def run(args: argparse.Namespace) -> None:
         align = pair_aligner(args.corrections, decoder.align)
         replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted[0], align), wanted)
     print(f"sentences   {len(texts)} of {len(sentences)}; the others are stored")
-    print(f"BLEU        {found}")
+    print(f"BLEU        {_gain(found, args)}")
     nearest = [memory.recall(text).similar[:1] for text in texts]
     if near := [k for k, similar in enumerate(nearest) if similar]:
         decoded, joint, *references = ([lines[k] for k in near] for lines in (*outputs, *wanted))
         alone = compare_corrected([nearest[k][0].pair.target for k in near], joint, references)
-        print(f"similar     {len(near)} of them: {compare_corrected(decoded, joint, references)}")
-        print(f"            {alone.without:.2f} by the most similar correction itself, p {alone.p:.4f}")
-    print(f"replayed    {replayed.corrected:.2f} with corrections of earlier sentences only, p {replayed.p:.4f}")
+        print(f"similar     {len(near)} of them: {_gain(compare_corrected(decoded, joint, references), args)}")
+        print(f"            {alone.without:.2f} by the most similar correction itself{_p_value(alone, args)}")
+    earlier = f"{replayed.corrected:.2f} with corrections of earlier sentences only"
+    print(f"replayed    {earlier}{_p_value(replayed, args)}")
+    if args.output:
+        print("weights     fitted to this text, so no p-value; measure the gain on another text, with -w")
+
+
+def _gain(found: Compared, args: argparse.Namespace) -> str:
+    return f"{found.without:.2f} without corrections, {found.corrected:.2f} with{_p_value(found, args)}"
+
+
+def _p_value(found: Compared, args: argparse.Namespace) -> str:
+    """The p-value, empty if the weights were chosen on the same text, which flatters them."""
+    return "" if args.output else f", p {found.p:.4f}"

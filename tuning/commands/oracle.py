@@ -15,7 +15,7 @@ from lscfg.kernel.search import OracleOptions
 from lscfg.options import add_jobs, add_output, add_reference, add_source
 from lscfg.parser import CommandParser
 from lscfg.tuning.commands import check_system
-from lscfg.tuning.doubts import doubts
+from lscfg.tuning.doubts import doubts, reference_doubts
 from lscfg.tuning.oracle import find_oracle
 
 HELP = "find the best BLEU that grammars can reach"
@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> None:
     references = [read_scored_lines(path, len(sentences), args.source) for path in args.reference]
     if not sentences:
         raise InputError("the text contains no sentence", args.source)
+    for doubt in reference_doubts(references, sentences):
+        log.warning(f"references: {doubt}")
     limits = OracleOptions(args.pops, args.keep)
     found = []
     head = "grammar rules BLEU sentence-BLEU 1-gram 2-gram 3-gram 4-gram length exact unparsed"

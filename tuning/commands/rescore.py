@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tuned",
         type=OutputFile,
         metavar="WEIGHTS",
-        help="file for weights tuned on these lists; translations need -o, -k, -r or --mbr, too",
+        help="file for weights tuned on these lists; translations need -o, -k or --mbr, too",
     )
     add_reference(tuning, required=False)
     tuning.add_argument(
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
     """
     _check(args)
     lists, weights = _weighted(args)
-    if args.tuned and not (args.output or args.mbr or args.unique or args.kbest is not None):
+    if args.tuned and not (args.output or args.mbr or args.kbest is not None):
         return
     lists = [ranked(one, weights) for one in lists]
     if args.mbr:
@@ -108,6 +108,8 @@ def run(args: argparse.Namespace) -> None:
 def _check(args: argparse.Namespace) -> None:
     if args.kbest is not None and args.kbest < 1:
         raise InputError(f"--kbest must be 1 or more, not {args.kbest}")
+    if args.unique and args.kbest is None:
+        raise InputError("-r has no effect without -k; give both, or neither")
     check_scale(args.scale)
     if args.scale != 1.0 and not args.mbr:
         raise InputError("--scale needs --mbr: probabilities serve minimum Bayes risk only")

@@ -29,7 +29,7 @@ class ConfidenceFiles(Generic[File]):
     dev_references: tuple[File, ...]
 
 
-@version(5, spare=(INI,), shares=True, growth=20)
+@version(6, spare=(INI,), shares=True, growth=20)
 def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Path], jobs: int) -> None:
     """Learns the confidence from the development set, whose few tuned weights leave it nearly as hard as other text.
 
@@ -44,7 +44,7 @@ def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Pa
     with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(folder / INI, engine, cached=0) as decoder:
         text = judge(decoder.translate(sources, weights, details=True), references)
     if len(text.details) < FEWEST:
-        log.info(f"no confidence: the development set has fewer than {FEWEST} sentences with a parse")
+        log.info(f"no confidence: the development set has fewer than {FEWEST} sentences with a parse and a reference")
         return
     if not text.matched.any():
         log.warning("no confidence: no word of the translations of the development set is in a reference")

@@ -60,7 +60,7 @@ class TuningFiles(Generic[File]):
     """Weights of another tuning."""
 
 
-@version(2, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
+@version(3, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
 def tune(folder: Path, settings: SystemTuning, inputs: TuningFiles[Path], jobs: int) -> None:
     """Tunes weights on the development set; a killed tuning continues with its unfinished iteration."""
     write_ini(folder / INI, decoder_config(settings.decoder, folder, inputs.decoder))
