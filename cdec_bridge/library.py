@@ -17,9 +17,8 @@ import numpy as np
 
 from lscfg.adapter import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link, run_example
 from lscfg.cdec_bridge.decoder import program_below
-from lscfg.cdec_bridge.processes import ending
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, exit_reason
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
@@ -182,4 +181,4 @@ def _diagnosis(done: subprocess.CompletedProcess[str], program: Path, library: s
 
 def _end(done: subprocess.CompletedProcess[str]) -> str:
     words = " | ".join(done.stderr.strip().splitlines()[-2:]) or "no word on stderr"
-    return f"it ends with {ending(done.returncode)}: {words}"
+    return f"it ends with {exit_reason(done.returncode)}: {words}"

@@ -14,7 +14,7 @@ from typing import IO
 
 from lscfg import log
 from lscfg.adapter import told_warnings, untranslated
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, exit_reason
 from lscfg.formats.segments import numbered
 from lscfg.parallel.threads import Threads
 
@@ -94,7 +94,7 @@ class CdecProcesses:
                     return
                 share = share[done:]
                 if not share:
-                    self._warn(f"cdec ended with {ending(status)} after its last sentence ({_last_words(stderr)})")
+                    self._warn(f"cdec ended with {exit_reason(status)} after its last sentence ({_last_words(stderr)})")
                     return
                 if len(share) > 1 and not done:  # a separate process, so that no other sentence can be the cause
                     status, stderr, _ = self._run(share[:1], sentences, lists, bar)
@@ -213,9 +213,9 @@ class CdecProcesses:
         if self._stopped:  # killed because another process failed, whose error counts
             return
         if alone:
-            raise LscfgError(f"{self._program} ended with {ending(alone)}: {_last_words(words)}")
+            raise LscfgError(f"{self._program} ended with {exit_reason(alone)}: {_last_words(words)}")
         self._warn(
-            f"cdec ended with {ending(status)} at sentence {n + 1}, which gets no translation: "
+            f"cdec ended with {exit_reason(status)} at sentence {n + 1}, which gets no translation: "
             f"{sentences[n][:200]} ({_last_words(stderr)})"
         )
 
@@ -233,11 +233,6 @@ def utf8_output(output: bytes, sentence: int) -> str:
             f"cdec's output for sentence {sentence + 1} is not UTF-8, as when a grammar has another encoding; convert "
             "the grammar"
         ) from None
-
-
-def ending(status: int) -> str:
-    """An exit status in words."""
-    return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
 
 
 def _last_words(stderr: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import signal
 from collections.abc import Iterable
 from os import PathLike
 
@@ -37,6 +38,14 @@ def _bounded(line: str) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things, such as "1 sentence" or "2 sentences"."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def exit_reason(status: int) -> str:
+    """The way in which a process ended, given its exit status, which is negative for a signal."""
+    if status >= 0:
+        return f"status {status}"
+    names = {one.value: one.name for one in signal.Signals}  # not those of most real-time signals
+    return f"signal {names.get(-status, -status)}"
 
 
 def did_you_mean(name: object, known: Iterable[str], least: float = 0.6) -> str:

@@ -13,7 +13,7 @@ from lscfg import log
 from lscfg.adapter import told_warnings, untranslated
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import read_grammar
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, exit_reason
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.moses_bridge.config import Conventions, escape, has_escapes, write_moses, write_moses_ini
@@ -87,7 +87,7 @@ class MosesDecoder:
         done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
         if done.returncode or not nbest.is_file():
             last = " | ".join(done.stderr.decode(errors="replace").strip().splitlines()[-3:])
-            raise LscfgError(f"{self.program} ended with status {done.returncode}: {last}")
+            raise LscfgError(f"{self.program} ended with {exit_reason(done.returncode)}: {last}")
         self._pass_on(done.stderr, todo)
         found = read_nbest(nbest)
         lists = [[Hypothesis("", {}, 0.0)] for _ in sentences]

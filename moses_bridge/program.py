@@ -24,7 +24,7 @@ from lscfg.adapter import (
     sources,
 )
 from lscfg.decode.latent import LatentFeatures
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, exit_reason
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write, copy_file
@@ -301,4 +301,4 @@ def _diagnosis(stderr: str, status: int) -> str:
         if "[lscfg]" in line or "cannot open shared object" in line or "Exception" in line:
             return line.strip()
     last = " | ".join(stderr.strip().splitlines()[-2:])
-    return f"ended with status {status}: {last}"
+    return f"ended with {exit_reason(status)}: {last}"

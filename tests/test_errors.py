@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, cut, exit_reason, quote
 
 
 def test_no_character_of_the_input_breaks_a_message():
@@ -14,6 +14,12 @@ def test_no_character_of_the_input_breaks_a_message():
             assert text not in str(InputError(f"found {text}", f"a{text}b", 1)), hex(code)
             assert text not in quote(text)
     assert str(InputError("two\nlines")) == "two\nlines" and str(InputError("m", "a\nb", 2)) == "a\\nb:2: m"
+
+
+def test_every_way_of_a_process_to_end_has_words():
+    """Most real-time signals have no name."""
+    assert [exit_reason(status) for status in (3, -11, -40)] == ["status 3", "signal SIGSEGV", "signal 40"]
+    assert all(exit_reason(status) for status in range(-128, 256))
 
 
 def test_long_pieces_are_cut():

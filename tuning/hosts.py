@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.cdec_bridge.decoder import find_cdec
-from lscfg.errors import InputError, LscfgError, quote
+from lscfg.errors import InputError, LscfgError, exit_reason, quote
 from lscfg.formats.segments import numbered
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
@@ -95,7 +95,7 @@ def _run(command: Sequence[object], folder: Path, text: str = "") -> str:
     run = subprocess.run(words, input=text, capture_output=True, text=True, encoding="utf-8", cwd=folder, check=False)
     if run.returncode:
         last = " | ".join(run.stderr.strip().splitlines()[-3:])
-        raise LscfgError(f"{words[0]} ended with status {run.returncode}: {last}")
+        raise LscfgError(f"{words[0]} ended with {exit_reason(run.returncode)}: {last}")
     return run.stdout
 
 

@@ -94,6 +94,7 @@ class Grammar:
             InputError: a malformed rule, a rule that is not UTF-8, or a last line without its newline, by file and
                 line.
         """
+        check_whole(self)
         if open_compiled(path, lambda *given: lib.lscfg_grammar_open(self._pointer, *given)):
             return
         data = read_utf8(path, closed=True)
@@ -122,6 +123,7 @@ class Grammar:
 
     def read_text(self, text: str) -> None:
         """Adds the rules of a text in cdec's format."""
+        check_whole(self)
         data = utf8(text)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error)
@@ -236,6 +238,7 @@ class Grammar:
 
     def _by_sides(self) -> Any:
         """Builds the index by both sides at the first call, because most decoders do not need the index."""
+        check_whole(self)
         if not self._indexed:
             error = ffi.new("lscfg_error *")
             with _INDEXING:
@@ -309,8 +312,19 @@ class Grammar:
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
+def check_whole(grammar: Grammar) -> None:
+    """Refuses a layer, whose rules have other numbers than those of a grammar from 0 on.
+
+    Raises:
+        TypeError: the grammar is a layer.
+    """
+    if isinstance(grammar, GrammarLayer):
+        raise TypeError("a layer of rules, which only parsing and search take; give its base")
+
+
 def _facts(grammar: Grammar) -> tuple[np.ndarray, Any]:
     """Returns what lscfg_grammar_get writes: int32 [rules, LSCFG_RULE_FACTS], and the view of symbols and links."""
+    check_whole(grammar)
     rules, found = np.empty((len(grammar), lib.LSCFG_RULE_FACTS), np.int32), ffi.new("lscfg_grammar_view *")
     lib.lscfg_grammar_get(grammar._pointer, found, ffi.from_buffer("int32_t[]", rules))
     return rules, found
@@ -368,6 +382,7 @@ def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def feature_views(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the arrays of ``Grammar.features`` in the grammar's memory, which moves when rules are added."""
+    check_whole(grammar)
     indptr, indices, values = (ffi.new(f"const {t} **") for t in ("int64_t", "int32_t", "double"))
     lib.lscfg_grammar_features(grammar._pointer, indptr, indices, values)
     rows = view(indptr[0], len(grammar) + 1, np.int64, grammar)
@@ -377,6 +392,7 @@ def feature_views(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def live_features(grammar: Grammar) -> list[str]:
     """Returns names of features that are not 0 in every rule, in the grammar's order."""
+    check_whole(grammar)
     names = grammar.feature_names
     live = np.zeros(len(names), np.uint8)
     lib.lscfg_grammar_live(grammar._pointer, ffi.from_buffer("uint8_t[]", live))

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.kernel.forest import Forest, Grammar
+from lscfg.kernel.forest import Forest, Grammar, check_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +75,8 @@ def print_rows(
         raise ValueError(f"{columns} columns, but {len(labels.begin) - 1} labels; or {digits} digits")
     values = np.ascontiguousarray(values, np.float64)
     room = sum(int(strings.lengths[index].sum()) for index, strings in zip(indices, (first, second), strict=True))
-    room += (n + 1) * (
-        len(labels.data) + columns * lib.LSCFG_NUMBER_SIZE + int(first.lengths.max() + second.lengths.max())
-    )
+    longest = sum(int(strings.lengths.max(initial=0)) for strings in (first, second))
+    room += (n + 1) * (len(labels.data) + columns * lib.LSCFG_NUMBER_SIZE + longest)
     text = np.empty(room, np.uint8)
     views = [strings.view() for strings in (first, second, labels)]
     pointers = [ffi.from_buffer("int32_t[]", index) for index in indices]
@@ -96,6 +95,7 @@ def quote_sides(grammar: Grammar) -> tuple[Strings, Strings]:
 
 
 def _quoted(grammar: Grammar, target: int) -> Strings:
+    check_whole(grammar)
     begin = np.empty(len(grammar) + 1, np.int64)
     place = ffi.from_buffer("int64_t[]", begin)
     text = np.empty(lib.lscfg_grammar_quote(grammar._pointer, target, ffi.NULL, place), np.uint8)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg import log
-from lscfg.errors import LscfgError, WorkerError
+from lscfg.errors import LscfgError, WorkerError, exit_reason
 from lscfg.parallel.address import ClusterAddress
 from lscfg.parallel.choose import joined_to, on_cluster, on_workers, read_cluster
 from lscfg.parallel.processes import portable
@@ -184,8 +184,7 @@ def job_outcome(child: subprocess.Popen[bytes], output: bytes) -> Any:
         WorkerError: the process died.
     """
     if child.returncode != 0 or not output:
-        how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
-        raise WorkerError(f"a worker process died ({how}); is there enough memory?", 0)
+        raise WorkerError(f"a worker process died ({exit_reason(child.returncode)}); is there enough memory?", 0)
     well, result = pickle.loads(output)
     if not well:
         raise result

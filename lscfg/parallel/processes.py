@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from lscfg import log
-from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
+from lscfg.errors import InputError, KernelError, LscfgError, WorkerError, exit_reason
 from lscfg.parallel.calls import OrderedCall, check_sendable
 from lscfg.parallel.engine import Arriving, Engine
 from lscfg.parallel.signals import ENDING, defer_signals
@@ -191,8 +191,7 @@ def how_it_died(process: Any) -> str:
 
 def ended_how(code: int | None) -> str:
     """The death of a worker process with this exit code, for messages; a negative code is a signal."""
-    how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
-    return f"a worker process died ({how})"
+    return f"a worker process died ({'without a status' if code is None else exit_reason(code)})"
 
 
 @contextlib.contextmanager

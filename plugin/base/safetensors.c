@@ -39,7 +39,7 @@ int tensor_file_open(tensor_file *file, const char *path, lscfg_error *error) {
   memset(file, 0, sizeof *file);
   int descriptor = open(path, O_RDONLY);
   if (descriptor < 0 || fstat(descriptor, &status)) {
-    int code = lscfg_fail(error, LSCFG_EIO, 0, "cannot open the model: %s", strerror(errno));
+    int code = lscfg_fail(error, LSCFG_EIO, 0, "cannot open the file: %s", strerror(errno));
     if (descriptor >= 0) close(descriptor);
     return code;
   }
@@ -198,7 +198,7 @@ static int get_stored(const tensor_file *file, const char *name, const char *dty
   int32_t n_offsets = 0;
   memset(view, 0, sizeof *view);
   if (!find_entry(begin, end, name, &entry))
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's header is malformed; create the file again");
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the file's header is malformed");
   if (!entry) return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is missing", name);
   if (!read_entry(entry, end, view, offsets, &n_offsets) || n_offsets != 2)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the header of tensor '%s' is malformed", name);
@@ -214,7 +214,7 @@ static int get_stored(const tensor_file *file, const char *name, const char *dty
   if (offsets[0] > offsets[1] || (size_t)(offsets[1] - offsets[0]) != bytes)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' does not have the size of its shape", name);
   if ((size_t)offsets[1] > room)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "the model is cut off: tensor '%s' ends at byte %lld of %zu", name,
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the file is cut off: tensor '%s' ends at byte %lld of %zu", name,
                       (long long)offsets[1] + 8 + (long long)file->header, file->size);
   view->data = begin + file->header + offsets[0];
   if ((uintptr_t)view->data % element_size(dtype))

@@ -171,10 +171,9 @@ int32_t BoundGrammar::Find(const TRule &rule) const {
   if (pass_through_ && lhs == kX && f.size() == 1 && f[0] > 0 && e == f &&
       rule.scores_.value(pass_through_feature_) != 0)
     return size + LSCFG_RULE_PASS;
-  if (Encode(rule, false)) {
-    const int32_t found = lscfg_grammar_find(grammar_.get(), lhs, src_.data(), src_.size(), tgt_.data(), tgt_.size());
-    if (found >= 0) return found;
-  }
+  if (!Encode(rule, false)) return -1; /* a word that no rule has; glue has no words */
+  const int32_t found = lscfg_grammar_find(grammar_.get(), lhs, src_.data(), src_.size(), tgt_.data(), tgt_.size());
+  if (found >= 0) return found;
   const vector<int32_t> x = {-1 - kX}, s_x = {-1 - kS, -1 - kX}, first = {-1}, in_order = {-1, -2};
   if (glue_ && lhs == kS && src_ == x && tgt_ == first) return size + LSCFG_RULE_GLUE_TOP;
   if (glue_ && lhs == kS && src_ == s_x && tgt_ == in_order) return size + LSCFG_RULE_GLUE;

@@ -74,6 +74,7 @@ int lscfg_index_open(const char *path, const lscfg_hiero_options *options, lscfg
   x->work.options = &x->options;
   int code = tensor_file_open(&x->file, path, error);
   if (!code) code = tensor_file_check(&x->file, error); /* a changed word would change translations silently */
+  if (code) code = lscfg_cure(code, error, "make the index again");
   if (!code) code = read_text(x, error);
   if (!code) code = read_words_and_lexicon(x, error);
   if (!code && (!(x->taught = lscfg_aligned_new()) || pattern_table_init(&x->patterns[SRC]) ||

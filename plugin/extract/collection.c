@@ -92,6 +92,7 @@ static int merge_nodes(lscfg_derivations *d, const lscfg_derivations *other, con
 }
 
 int lscfg_derivations_merge(lscfg_derivations *d, const lscfg_derivations *other, lscfg_error *error) {
+  if (d == other) return lscfg_fail(error, LSCFG_EINPUT, 0, "derivations cannot be merged into themselves");
   if (d->trees.data[d->trees.size - 1] + other->node_rule.size > INT32_MAX ||
       d->forests.data[d->forests.size - 1] + other->forest_edge.size > INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2147483647 nodes; split the corpus");

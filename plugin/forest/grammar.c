@@ -368,8 +368,6 @@ static int add_feature(lscfg_grammar *g, const char *name, size_t length, double
   return id < 0 ? out_of_memory(error) : grammar_add_feature(g, id, value, line, error);
 }
 
-enum { LONGEST_VALUE = 63 };
-
 /* As in cdec, ';' separates features, too. */
 static int next_feature(slice *field, slice *token) {
   while (field->p < field->end && (is_blank(*field->p) || *field->p == ';')) field->p++;
@@ -388,7 +386,7 @@ static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_erro
     const char *equals = memchr(token.p, '=', (size_t)(token.end - token.p));
     equals = equals ? equals + 1 : token.p;
     size_t length = (size_t)(token.end - equals);
-    if (!length || length > LONGEST_VALUE || equals == token.p + 1)
+    if (!length || equals == token.p + 1)
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature Name=value", TOKEN(token));
     if (memchr(equals, '=', length))
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s': a feature's name must not contain '='", TOKEN(token));

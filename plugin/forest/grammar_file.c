@@ -1,6 +1,6 @@
 /* Compiled grammars: rules as arrays, which are read in a tenth of the time of compressed text. Every rule passes the
- * checks of the text's reader, and the index by source side is built as for text: to check a stored index would take as
- * long. */
+ * checks of the text's reader, but words do not: the file has a checksum. The index by source side is built as for
+ * text: to check a stored index would take as long. */
 #include <math.h>
 
 #include "base/safetensors.h"

@@ -49,8 +49,8 @@ static int copy_rule(lscfg_grammar *g, const lscfg_grammar *from, int32_t r, con
 
 int lscfg_grammar_add_matching(lscfg_grammar *g, const lscfg_grammar *from, const int32_t *words, int32_t n,
                                lscfg_error *error) {
-  if (g->vocab != from->vocab || g->base || from->base)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "rules of a grammar of another vocabulary, or of a layer");
+  if (g == from || g->vocab != from->vocab || g->base || from->base)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "rules of the grammar itself, of another vocabulary, or of a layer");
   int32_t size = lscfg_vocab_size(g->vocab), longest = 0;
   for (int64_t r = 0; r < from->rules.size; r++)
     if (from->rules.data[r].n_src > longest) longest = from->rules.data[r].n_src;

@@ -29,7 +29,8 @@ void accumulate(double *into, int64_t *into_exponent, const double *term, int64_
 void normalise(double *vector, int64_t *exponent, int32_t n) {
   double largest = 0;
   int shift;
-  for (int32_t k = 0; k < n; k++) largest = fabs(vector[k]) <= largest ? largest : fabs(vector[k]); /* or NaN */
+  for (int32_t k = 0; k < n; k++)
+    if (!(fabs(vector[k]) <= largest) && !isnan(largest)) largest = fabs(vector[k]); /* a NaN is the largest */
   if (*exponent == NONE || largest == 0) {
     *exponent = NONE;
     return;

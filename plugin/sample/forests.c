@@ -197,6 +197,7 @@ static int has_same_words(const lscfg_phrase_forests *f, pair_begin at) {
 
 /* Another alignment of the last pair, which was read. */
 static int join_pair(lscfg_phrase_forests *f, lscfg_error *error) {
+  if (f->pairs.size < 2) return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no pair to join; add it first");
   pair_begin at = f->pairs.data[f->pairs.size - 2];
   int32_t roots[MAX_ALIGNMENTS + 1];
   if (f->nodes.size == at.node) return LSCFG_OK; /* it is left out */

@@ -40,7 +40,6 @@ static const char *fault_of(const label_table *l, const lscfg_given_forest *g, i
   for (int32_t e = first; e < end; e++) {
     if (g->label[e] < 0 || g->label[e] >= l->category.size) return "an edge with an unknown label";
     if (l->category.data[g->label[e]] != l->category.data[g->label[first]]) return "edges of several categories";
-    if (g->first_tail[e] > g->first_tail[e + 1]) return "an edge with a negative number of tails";
     if (!tails_fit(g, node, e)) return "tails that do not lie side by side within its span, or do not precede it";
   }
   return NULL;
@@ -62,9 +61,18 @@ static forest_node convert_node(const lscfg_phrase_forests *f, const lscfg_given
   return made;
 }
 
+/* Whether offsets grow: only then do they lie within their arrays, as the last one does. */
+static int in_order(const int32_t *offsets, int32_t n) {
+  for (int32_t k = 0; k < n; k++)
+    if (offsets[k] > offsets[k + 1]) return 0;
+  return 1;
+}
+
 int lscfg_phrase_forests_give(lscfg_phrase_forests *f, const lscfg_given_forest *g, lscfg_error *error) {
   if (!f->labels.n_categories || g->n_nodes < 1 || g->first_edge[0] || g->first_tail[0])
     return lscfg_fail(error, LSCFG_EINPUT, 0, "a forest without labels or nodes");
+  if (!in_order(g->first_edge, g->n_nodes) || !in_order(g->first_tail, g->first_edge[g->n_nodes]))
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "a forest whose edges or tails are not in order");
   for (int32_t node = 0; node < g->n_nodes; node++) {
     const char *fault = fault_of(&f->labels, g, node);
     if (fault) return lscfg_fail(error, LSCFG_EINPUT, 0, "node %d has %s", node, fault);

@@ -177,6 +177,9 @@ def test_an_index_works_next_to_a_grammar(tmp_path: Path) -> None:
 def test_rules_of_another_vocabulary_are_not_copied() -> None:
     with pytest.raises(InputError, match="another vocabulary"):
         add_matching(Grammar(), Grammar(), np.zeros(1, np.int32))
+    own = Grammar()
+    with pytest.raises(InputError, match="rules of the grammar itself"):
+        add_matching(own, own, np.zeros(1, np.int32))
 
 
 def test_corrections_that_leave_the_memory_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

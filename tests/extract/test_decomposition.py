@@ -188,6 +188,8 @@ def test_inference_over_a_decomposition_sums_its_derivations(tmp_path):
 
 def test_forests_share_a_rule_table_with_trees_and_count_nothing():
     deriver = Deriver()
+    with pytest.raises(InputError, match="cannot be merged into themselves"):
+        deriver.merge(deriver)
     deriver.add("a b", "p q", "0-0 1-1")
     forest = deriver.decompose("a b", "p q", "0-0 1-1")
     assert sorted(forest.app_rule.tolist()) == [0, 1, 2]

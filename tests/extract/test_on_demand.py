@@ -20,7 +20,7 @@ from lscfg.grammar.select import select_rules
 from lscfg.io.read import read_lines
 from lscfg.io.tensors import load, save
 from lscfg.io.write import write_lines
-from lscfg.kernel import LineError
+from lscfg.kernel import LineError, SuffixIndex
 
 SOURCE_WORDS, TARGET_WORDS = "abcdefghijklmnopqrst", "ABCDEFGHIJKLMNOPQRST"
 
@@ -317,6 +317,17 @@ def test_the_command_writes_the_index_that_the_options_describe(tmp_path, capsys
     assert main(["grammar", "biparsed", *files, "--format", "index", "-o", str(tmp_path / "none")]) == 1
     assert "--format index works with hiero, not with biparsed" in capsys.readouterr().err
     assert main(["grammar", "hiero", *files, "-o", str(tmp_path / "none"), "--format", "index", "--memory", "1"]) == 1
+
+
+def test_messages_of_the_reader_name_no_model(tmp_path):
+    """Indexes, grammars and language models have the format of models."""
+    (tmp_path / "bad").write_bytes((200).to_bytes(8, "little") + b"{" + b"x" * 199)
+    for name, message in (
+        ("bad", "header is malformed; make the index again"),
+        ("none", "cannot open the file: No such"),
+    ):
+        with pytest.raises(InputError, match=message):
+            SuffixIndex(tmp_path / name, (10, 0, 5, 2, False, 1))
 
 
 def test_a_changed_byte_is_refused(corpus, tmp_path):

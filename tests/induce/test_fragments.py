@@ -315,6 +315,8 @@ GOOD = GivenForest(ints([0, 1], [1, 2], [0, 2]), ints(0, 1, 2, 3), ints(0, 0, 1)
         ({"label": ints(0, 0, 2)}, "node 2 has an edge with an unknown label"),
         ({"first_edge": ints(0, 2, 2, 3)}, "node 1 has no edge"),
         ({"first_edge": ints(0, 1, 1, 3)}, "node 1 has no edge"),
+        ({"first_edge": ints(0, 2**30, 2, 3)}, "edges or tails are not in order"),
+        ({"first_tail": ints(0, 2**30, 0, 2)}, "edges or tails are not in order"),
     ],
 )
 def test_the_kernel_refuses_other_arrays(change, message):

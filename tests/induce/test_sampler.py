@@ -475,6 +475,8 @@ def test_bad_pairs_are_refused_or_dropped(pair):
 @pytest.mark.parametrize(("source", "target"), [("a b c", "p q"), ("a", "p q"), ("a c", "p q"), ("a b", "p r")])
 def test_another_alignment_has_the_same_words(source, target):
     forests = PhraseForests()
+    with pytest.raises(LineError, match="there is no pair to join; add it first"):
+        forests.join("a b", "p q", "0-1")
     forests.add("a b", "p q", "0-0 1-1")
     with pytest.raises(LineError, match="the pair has other words than the last one"):
         forests.join(source, target, "0-0")

@@ -16,6 +16,7 @@ from lscfg.kernel import (
     Forest,
     ForestBuilder,
     Grammar,
+    GrammarLayer,
     Model,
     ParseOptions,
     S,
@@ -244,6 +245,12 @@ def test_what_is_refused(tmp_path):
         ForestBuilder(words).finish(grammar)
     with pytest.raises(InputError, match="the grammar is not finished; call finish after"):
         builder().finish(Grammar())
+    layer = GrammarLayer(grammar)
+    layer.finish()
+    with pytest.raises(InputError, match="not of layers; take the base"):
+        builder().finish(layer)
+    with pytest.raises(InputError, match="a layer of rules binds to no model; take its base"):
+        Binding(model, layer)
     made = builder()
     forest, _ = made.finish(grammar)
     assert forest.n_nodes == 1

@@ -173,7 +173,7 @@ def test_configurations_have_the_same_options(latent_line, tmp_path):
 
 NUMBERS = st.one_of(
     st.floats().map(repr),
-    st.from_regex(r"[+-]?[0-9]{0,25}(\.[0-9]{0,25})?(e[+-]?[0-9]{1,3})?", fullmatch=True).filter(bool),
+    st.from_regex(r"[+-]?[0-9]{0,25}(\.[0-9]{0,90})?(e[+-]?[0-9]{1,3})?", fullmatch=True).filter(bool),
 )
 
 

@@ -9,6 +9,8 @@ from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.ini import read_ini
 from lscfg.kernel import EPSILON, ForestBuilder, Grammar, GrammarLayer, ParseOptions, Vocab, X
+from lscfg.kernel.forest import grammar_sides, live_features
+from lscfg.kernel.text import quote_sides
 
 
 def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
@@ -43,6 +45,17 @@ def test_words_of_target_sides_are_counted():
     layer.add(X, [g.vocab.find("a")], [g.vocab.find("c"), g.vocab.find("d")])
     layer.finish()
     assert layer.target_lengths().tolist() == [3, 0, 0]
+    for whole in (
+        layer.arrays,
+        lambda: layer.find(X, [0], [0]),
+        lambda: layer.read_text("[X] ||| a ||| b\n"),
+        lambda: grammar_sides(layer),
+        lambda: quote_sides(layer),
+        lambda: live_features(layer),
+        layer.features,
+    ):
+        with pytest.raises(TypeError, match="a layer of rules, which only parsing and search take; give its base"):
+            whole()
     assert grammar_of("").target_lengths().shape == (0,)
 
 

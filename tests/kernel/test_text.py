@@ -45,6 +45,8 @@ def test_rows_are_strings_and_values():
     assert (
         print_rows(first, second, (np.zeros(0), np.zeros(0)), Strings.of([b"", b"", b""]), np.zeros((0, 2)), 4) == b""
     )
+    none = Strings.of([])
+    assert print_rows(none, none, (np.zeros(0), np.zeros(0)), Strings.of([b"", b""]), np.zeros((0, 1)), 4) == b""
 
 
 def test_rows_that_do_not_fit_are_refused():

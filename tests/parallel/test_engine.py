@@ -201,7 +201,7 @@ def test_a_worker_that_dies_names_its_block(make):
             for value in engine.map(die, range(20)):
                 found.append(value)
         assert error.value.block == 7 and found == [*range(7)]
-        with pytest.raises(WorkerError, match=r"\(exit status 3\) at block 1$"):
+        with pytest.raises(WorkerError, match=r"\(status 3\) at block 1$"):
             list(engine.map(leave, range(3)))
         assert list(engine.map(die, range(3))) == [0, 1, 2]  # new workers
         assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)

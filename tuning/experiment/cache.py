@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
 
 from lscfg import log
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, exit_reason
 from lscfg.io.folders import remove_temporaries
 from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import file_hash
@@ -329,7 +329,7 @@ def measured(work: Callable[[], None]) -> Costs:
     if os.waitstatus_to_exitcode(status) != 0:
         if message:
             raise LscfgError(message)
-        raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
+        raise LscfgError(f"a stage's process ended with {exit_reason(os.waitstatus_to_exitcode(status))}")
     peak = usage.ru_maxrss / _RSS_UNITS
     spent = usage.ru_utime + usage.ru_stime
     return Costs(round(time.monotonic() - start, 3), round(peak, 1), round(spent, 3))
