@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, exit_reason
 from lscfg.grammar.table import RuleTable
 from lscfg.json_text import parse_json
 from lscfg.kernel.neural import FERTILITIES, SOURCE_WORDS, TARGET_WORDS
@@ -115,7 +115,7 @@ def _run(command: list[str]) -> None:
     if done.returncode:
         lines = done.stderr.splitlines()
         first = next(
-            (line for line in lines if _FAULT.search(line)), lines[0] if lines else f"status {done.returncode}"
+            (line for line in lines if _FAULT.search(line)), lines[0] if lines else exit_reason(done.returncode)
         )
         raise InputError(f"cannot compile the feature function: {demangled(first.strip())}")
 

@@ -274,14 +274,13 @@ def explain(error: Exception) -> tuple[str, int]:
 def _open_standard_files() -> None:
     """Puts something in the place of a standard file that was closed, so that no other file gets its number.
 
-    Reading standard input is then an error, not the end of the text, and so is writing to standard output; messages
-    are lost.
+    Data for standard output are then an error, as on a full disk, and not lost without a word; messages are lost.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            mode = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY}.get(name, os.O_RDWR)
+            mode = os.O_RDONLY if name == "stdout" else os.O_RDWR
             os.open(os.devnull, mode)  # gets the lowest number that is free, which is this one
             if name != "stdin":
                 setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 (for good)

@@ -59,7 +59,7 @@ def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]])
 
     Args:
         translated: each sentence with its details.
-        references: lines of each reference, one reference or more; an empty line is no reference.
+        references: lines of each reference, one reference or more; an empty line is a missing one.
     """
     details: list[Sequence[WordDetails]] = []
     matched: list[bool] = []
@@ -119,7 +119,7 @@ def measure(confidence: Confidence, text: JudgedText, samples: int = 1000, seed:
         samples, seed: of the bootstrap.
 
     Raises:
-        InputError: the text has no sentence with evidence.
+        InputError: no sentence has words, evidence and a reference.
     """
     if not text.details:
         raise InputError("no sentence with a parse, words and a reference; nothing can be measured")

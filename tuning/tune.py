@@ -249,8 +249,8 @@ def tune(
     identifies the decoder. An optimiser of hypergraphs decodes once more when resumed, since these are not saved.
 
     A start weight of a feature that no hypothesis of the first run has is kept as it is, with a warning; a feature
-    without start weight begins at 0. A feature of the decoder that no hypothesis has gets the weight 0, or each later
-    command would miss its weight.
+    without start weight begins at 0. A feature of the decoder that no hypothesis has, or none of the best run, gets
+    the weight 0, or each later command would miss its weight.
 
     Args:
         dev_sources: the sentences to decode.
@@ -311,7 +311,7 @@ def tune(
 
 
 def _with_all(weights: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
-    """The weights, and 0 for further features, sorted by name."""
+    """The weights, and 0 for further features that need a weight (see ``missing_names``), sorted by name."""
     return dict(sorted((dict.fromkeys(missing_names(weights, names), 0.0) | dict(weights)).items()))
 
 

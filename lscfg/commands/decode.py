@@ -28,7 +28,7 @@ from lscfg.formats.segments import StreamIds, check_ids, grammars_of_lines
 from lscfg.formats.weights import read_weights
 from lscfg.io.arguments import OutputFile, StandardInput, check_kept, file_or_stream
 from lscfg.io.read import read_lines
-from lscfg.io.stream import STANDARD_INPUT, LineStream
+from lscfg.io.stream import STANDARD_INPUT, LineStream, check_standard_input
 from lscfg.io.write import atomic_write, put_as_they_come
 from lscfg.later import later
 from lscfg.options import (
@@ -98,7 +98,10 @@ def run(args: argparse.Namespace) -> None:
     if args.xml_input == DOCUMENT:
         _translate_document(args)
         return
-    stream = LineStream() if isinstance(args.text, StandardInput) else None
+    stream = None
+    if isinstance(args.text, StandardInput):
+        check_standard_input()
+        stream = LineStream()
     config = read_ini(os.path.abspath(args.config) if args.cluster else args.config)  # a worker has another folder
     sentences = _sentences(args, config, stream)
     total = len(sentences) if isinstance(sentences, list) else None
@@ -122,8 +125,8 @@ def run(args: argparse.Namespace) -> None:
         if stream is None and (args.output is not None or not sys.stdout.isatty()):
             translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
-            label, moved = ids.next(sentence.sentence)
-            if moved and (k is not None or details is not None):
+            label, moved = (number, "") if k is None and details is None else ids.next(sentence.sentence)
+            if moved:
                 log.warning(f"{name}:{number + 1}: {moved}")
             if details is not None:
                 judged = sentence if confidence is None else confidence.judged(sentence)

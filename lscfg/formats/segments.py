@@ -97,6 +97,10 @@ def with_text(line: str, text: str) -> str:
     return text if found is None else line[: found.start(2)] + text + line[found.end(2) :]
 
 
+SPARE_IDS = 1_000_000_000
+"""Ids above it replace those of earlier lines; numbers of lines do not come near."""
+
+
 def sentence_id(line: str, number: int) -> int:
     """The id that a segment gives itself, if it is a whole number; else the number of the line."""
     segment = read_segment(line)
@@ -120,10 +124,11 @@ def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> list[int]:
 
 
 class StreamIds:
-    """Ids of the lines of a stream, each used once, so that the lists of two lines are not mixed."""
+    """Ids of the lines of a stream, each used once, so that the translations of two lines are not mixed."""
 
     def __init__(self) -> None:
         self._first: dict[int, int] = {}
+        self._spare = SPARE_IDS
 
     def next(self, line: str) -> tuple[int, str]:
         """The id of the next line, which is ``sentence_id`` or, if an earlier line has it, an unused one; a warning.
@@ -133,11 +138,12 @@ class StreamIds:
         number = len(self._first)
         label = wanted = sentence_id(line, number)
         while label in self._first:
-            label = max(number, label + 1)
+            label = self._spare = self._spare + 1
         self._first[label] = number
         if label == wanted:
             return label, ""
-        return label, f"has the id {wanted} of line {self._first[wanted] + 1}; its lists get the id {label}"
+        first = self._first[wanted] + 1
+        return label, f"has the id {wanted} of line {first}; its translations get the id {label}; give all lines ids"
 
 
 def check_whole_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> None:

@@ -65,7 +65,7 @@ class ParsedInput:
 
     forest: Forest
     grammar: Grammar
-    """The forest's grammar."""
+    """The forest's grammar, or a layer over it with rules of this sentence (``lscfg.kernel.GrammarLayer``)."""
     words: tuple[str, ...]
     """Words of the sentence; of a lattice, the word of the first arc from each state, as in cdec."""
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import IO
 from lscfg.errors import InputError
 from lscfg.io.compression import decompressed
 from lscfg.io.encoding import MARK, not_utf8, text_beginning
+from lscfg.io.stream import check_standard_input
 
 STDIN_FILE = "/dev/stdin"
 _BARS = re.compile(r"\|\|\|(?!\S)(?<!\S\|\|\|)")  # the literal first: ten times as fast as it is last
@@ -27,8 +27,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
     """
-    if sys.stdin is None and os.fspath(path) == STDIN_FILE:  # /dev/null in its place would be an empty text
-        raise InputError("standard input is closed; name a file, or write < FILE", path)
+    if os.fspath(path) == STDIN_FILE:
+        check_standard_input()
     try:
         with open(path, "rb") as file:
             check_end(file.fileno(), path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 from collections import deque
 from typing import Self
 
@@ -15,6 +16,16 @@ STANDARD_INPUT = "standard input"
 
 LONGEST = 1 << 20
 """Bytes of the longest line; longer lines are cut."""
+
+
+def check_standard_input() -> None:
+    """Refuses standard input that was closed before the command began: the file in its place is no empty text.
+
+    Raises:
+        InputError: it was closed.
+    """
+    if sys.stdin is None:
+        raise InputError("is closed; name a file, or write < FILE", STANDARD_INPUT)
 
 
 class LineStream:

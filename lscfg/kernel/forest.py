@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import InputError, KernelError, TooLargeError
+from lscfg.errors import InputError, KernelError, TooLargeError, quote
 from lscfg.io.read import read_utf8
 from lscfg.kernel.base import Vocab, check, utf8, view
 from lscfg.kernel.compiled import open_compiled, word_arrays
@@ -94,7 +94,6 @@ class Grammar:
             InputError: a malformed rule, a rule that is not UTF-8, or a last line without its newline, by file and
                 line.
         """
-        check_whole(self)
         if open_compiled(path, lambda *given: lib.lscfg_grammar_open(self._pointer, *given)):
             return
         data = read_utf8(path, closed=True)
@@ -123,7 +122,6 @@ class Grammar:
 
     def read_text(self, text: str) -> None:
         """Adds the rules of a text in cdec's format."""
-        check_whole(self)
         data = utf8(text)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error)
@@ -238,7 +236,6 @@ class Grammar:
 
     def _by_sides(self) -> Any:
         """Builds the index by both sides at the first call, because most decoders do not need the index."""
-        check_whole(self)
         if not self._indexed:
             error = ffi.new("lscfg_error *")
             with _INDEXING:
@@ -319,7 +316,7 @@ def check_whole(grammar: Grammar) -> None:
         TypeError: the grammar is a layer.
     """
     if isinstance(grammar, GrammarLayer):
-        raise TypeError("a layer of rules, which only parsing and search take; give its base")
+        raise TypeError("the grammar is a layer of rules; give its base")
 
 
 def _facts(grammar: Grammar) -> tuple[np.ndarray, Any]:
@@ -431,8 +428,9 @@ class GrammarLayer(Grammar):
 
     The rules of the layer are numbered from ``layer_begin(layer)`` on, and ``len(layer)`` is the size of the base.
     They have no features. Rules of words only may be longer than the span limit; others have words on their
-    source side, and exceed the limit only where they cover the whole sentence. Parsing, search, ``src``, ``tgt`` and
-    ``lhs`` take a layer instead of its base. Add the rules, then call ``finish``.
+    source side, and exceed the limit only where they cover the whole sentence. Parsing, search and the methods for a
+    single rule take a layer instead of its base, whose categories and features it shares; what lists or reads whole
+    grammars refuses a layer. Add the rules, then call ``finish``.
 
     Raises:
         ValueError: the base is not finished, or a layer itself.
@@ -476,9 +474,33 @@ class GrammarLayer(Grammar):
         if not (0 <= rule < len(self) or first <= rule < first + lib.lscfg_grammar_layer_size(self._pointer)):
             raise IndexError(f"rule {rule} is in neither the grammar nor its layer")
 
+    def category(self, name: str) -> int:
+        """Returns the number of a category of the base.
+
+        Raises:
+            InputError: the base lacks the category.
+        """
+        names = self._base.categories()
+        if name not in names:
+            raise InputError(f"the grammar has no category {quote(name)}, and a layer of rules adds none")
+        return names.index(name)
+
     def category_name(self, category: int) -> str:
         """Returns the name of a category of the base."""
         return self._base.category_name(category)
+
+    def categories(self) -> list[str]:
+        """Returns the names of the base's categories, by number."""
+        return self._base.categories()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features of the base's rules by number."""
+        return self._base.feature_names
+
+    def wide(self) -> tuple[int, int]:
+        """Returns the figures of the base."""
+        return self._base.wide()
 
 
 class Forest:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, exit_reason
 from lscfg.io.arpa import check_arpa
 from lscfg.io.write import atomic_write
 from lscfg.lm.counts import tokenized_lines
@@ -91,7 +91,7 @@ def _run_lmplz(
             ) from error
         if done.returncode != 0:
             raise InputError(
-                f"lmplz failed (status {done.returncode}): {_messages(done.stderr)}; "
+                f"lmplz failed ({exit_reason(done.returncode)}): {_messages(done.stderr)}; "
                 "remove the cause, or try the built-in estimator (--estimator lscfg)",
                 text_path,
             )

@@ -111,7 +111,7 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
 static int check_drafts(const lscfg_forest *f, const lscfg_grammar *g, lscfg_error *error) {
   if (!g->finished)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished; call finish after its last rule");
-  if (g->base) return lscfg_fail(error, LSCFG_EINPUT, 0, "forests are built of grammars, not of layers; take the base");
+  if (refuse_layer(g, error)) return LSCFG_EINPUT;
   if (!f->draft_nodes.size) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes");
   for (int64_t q = 0; q < f->draft_nodes.size; q++)
     if (f->draft_nodes.data[q].category >= lscfg_vocab_size(&g->categories))

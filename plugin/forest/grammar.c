@@ -473,7 +473,7 @@ int lscfg_grammar_read(lscfg_grammar *g, const char *text, size_t length, lscfg_
   int_array src = {0}, tgt = {0};
   const char *end = text + length;
   int64_t line = 0;
-  int code = LSCFG_OK;
+  int code = refuse_layer(g, error);
   for (const char *p = text; p < end && !code;) {
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     slice content = {p, newline ? newline : end};
@@ -604,6 +604,7 @@ static int32_t find_rule(const lscfg_grammar *g, uint32_t hash, int32_t lhs, con
 }
 
 int lscfg_grammar_index_sides(lscfg_grammar *g, lscfg_error *error) {
+  if (refuse_layer(g, error)) return LSCFG_EINPUT;
   if (!g->finished || g->indexed) return LSCFG_OK;
   if (index_reserve_all(&g->rule_index, g->rules.size)) return out_of_memory(error);
   for (int32_t r = 0; r < g->rules.size; r++) {

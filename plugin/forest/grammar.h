@@ -72,6 +72,11 @@ static inline int32_t layer_begin(const lscfg_grammar *base) {
 }
 
 /* True if the rule's source side is exactly two nonterminals; false for the extra rules. */
+/* Refuses a layer, whose rules have other numbers than a grammar's. */
+static inline int refuse_layer(const lscfg_grammar *g, lscfg_error *error) {
+  return g->base ? lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is a layer of rules; give its base") : LSCFG_OK;
+}
+
 static inline int grammar_is_bare(const lscfg_grammar *g, int32_t rule) {
   return rule < g->rules.size && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
 }

@@ -163,7 +163,9 @@ int lscfg_grammar_open(lscfg_grammar *g, const char *path, const char *sha256, l
   grammar_file f = {0};
   room sides = {0};
   int32_t *numbers[3] = {NULL, NULL, NULL};
-  int code = tensor_file_compiled(&f.file, path, "grammar", sha256, error);
+  int code = refuse_layer(g, error);
+  if (code) return code;
+  code = tensor_file_compiled(&f.file, path, "grammar", sha256, error);
   if (code) return lscfg_cure(code, error, "pack the system again");
   code = get_arrays(&f, error);
   if (!code) code = add_names(&f.words, g->vocab, &numbers[0], error);

@@ -210,7 +210,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   *made = NULL;
   if (!g->finished)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished; call finish after its last rule");
-  if (g->base) return lscfg_fail(error, LSCFG_EINPUT, 0, "a layer of rules binds to no model; take its base");
+  if (refuse_layer(g, error)) return LSCFG_EINPUT;
   if (n + model->n_rules >= INT32_MAX - 1 - LSCFG_EXTRA_RULES)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "model and grammar have more than 2^31 rules");
   lscfg_binding *b = calloc(1, sizeof *b);

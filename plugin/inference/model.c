@@ -570,6 +570,7 @@ static int32_t *add_categories(const lscfg_model *model, lscfg_grammar *g) {
 int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_error *error) {
   int code = LSCFG_ENOMEM;
   ARRAY(int32_t) symbols = {0};
+  if (refuse_layer(g, error)) return LSCFG_EINPUT;
   int32_t *categories = add_categories(model, g);
   int32_t *ids = malloc(((size_t)model->rules.n_words + 1) * sizeof *ids);
   if (!ids || !categories) goto done;

@@ -565,19 +565,14 @@ def test_closed_standard_files(files, closed, status):
         assert run.stderr == "lscfg inspect: standard output: cannot write: Bad file descriptor\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("decode -c ini -w weights -", "lscfg decode: standard input: cannot read: Bad file descriptor"),
-        ("lm /dev/stdin -o out", "lscfg lm: /dev/stdin: standard input is closed; name a file, or write < FILE"),
-    ],
-)
-def test_closed_standard_input_is_no_empty_text(tmp_path, words, message):
+@pytest.mark.parametrize("words", ["decode -c ini -w weights -", "lm /dev/stdin -o out"])
+def test_closed_standard_input_is_no_empty_text(tmp_path, words):
     (tmp_path / "ini").write_text("formalism=scfg\ngrammar=grammar\n")
     (tmp_path / "grammar").write_text("[X] ||| a ||| b ||| Rule=1\n")
     (tmp_path / "weights").write_text("Rule 1\n")
     command = f'"{sys.executable}" -P -m lscfg {words} <&-'
     run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    message = f"lscfg {words.split()[0]}: standard input: is closed; name a file, or write < FILE"
     assert run.returncode == 1 and run.stderr.splitlines()[-1] == message
     assert not (tmp_path / "out").exists()
 

@@ -15,7 +15,7 @@ from lscfg.decode.host import DECODER_HOSTS
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
-from lscfg.formats.segments import StreamIds, read_segment, sentence_id
+from lscfg.formats.segments import SPARE_IDS, StreamIds, read_segment, sentence_id
 from lscfg.parallel.choose import in_processes
 
 OWN = WEIGHTS | {"Own": 0.25}
@@ -151,11 +151,10 @@ def test_lists_of_two_lines_of_a_stream_keep_apart(caplog: pytest.LogCaptureFixt
     lines = ['<seg id="1">a</seg>', "b", '<seg id="7">c</seg>', '<seg id="7">d</seg>', "", '<seg id="2">e</seg>', "f"]
     ids = StreamIds()
     found = [ids.next(line) for line in lines]
-    assert [label for label, _ in found] == [1, 2, 7, 8, 4, 5, 6]
+    assert [label for label, _ in found] == [1, SPARE_IDS + 1, 7, SPARE_IDS + 2, 4, 2, 6]
     assert [warning for _, warning in found if warning] == [
-        "has the id 1 of line 1; its lists get the id 2",
-        "has the id 7 of line 3; its lists get the id 8",
-        "has the id 2 of line 2; its lists get the id 5",
+        "has the id 1 of line 1; its translations get the id 1000000001; give all lines ids",
+        "has the id 7 of line 3; its translations get the id 1000000002; give all lines ids",
     ]
 
 

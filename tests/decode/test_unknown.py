@@ -97,14 +97,15 @@ def test_similarities_do_not_depend_on_the_seed_of_hashes():
     program = """
 from lscfg.decode.unknown import SubstituteFinder
 words = ["galletitas", "aletas", "importante", "importaciones", "ventanales", "mojaduras"]
-print([SubstituteFinder({word: [word] for word in words}).find(f"{word[:-3]}iones") for word in words])
+finder = SubstituteFinder({word: [word] for word in words})
+print([finder.find(f"x{word[1:]}") for word in words])
 """
     command = [sys.executable, "-P", "-c", program]
     outputs = {
         subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
         for seed in ("1", "2", "3")
     }
-    assert len(outputs) == 1 and b"similarity=0.6" in outputs.pop()
+    assert len(outputs) == 1 and outputs.pop().count(b"kind='similar'") >= 6
 
 
 @pytest.fixture

@@ -247,9 +247,9 @@ def test_what_is_refused(tmp_path):
         builder().finish(Grammar())
     layer = GrammarLayer(grammar)
     layer.finish()
-    with pytest.raises(InputError, match="not of layers; take the base"):
+    with pytest.raises(InputError, match="is a layer of rules; give its base"):
         builder().finish(layer)
-    with pytest.raises(InputError, match="a layer of rules binds to no model; take its base"):
+    with pytest.raises(InputError, match="is a layer of rules; give its base"):
         Binding(model, layer)
     made = builder()
     forest, _ = made.finish(grammar)

@@ -54,8 +54,19 @@ def test_words_of_target_sides_are_counted():
         lambda: live_features(layer),
         layer.features,
     ):
-        with pytest.raises(TypeError, match="a layer of rules, which only parsing and search take; give its base"):
+        with pytest.raises((TypeError, InputError), match="the grammar is a layer of rules; give its base"):
             whole()
+
+
+def test_a_layer_has_the_categories_and_features_of_its_base():
+    g = grammar_of("[NP] ||| a [VP,1] ||| [1] ||| Rule=1\n[VP] ||| [NP,1] [VP,2] [X,3] ||| [1] [2] [3] ||| Other=1\n")
+    layer = GrammarLayer(g)
+    assert layer.categories() == g.categories() and layer.feature_names == g.feature_names == ["Rule", "Other"]
+    assert [layer.category(name) for name in ("X", "VP")] == [g.category(name) for name in ("X", "VP")]
+    assert layer.wide() == g.wide() != (0, 0)
+    with pytest.raises(InputError, match="no category 'ADJ', and a layer of rules adds none"):
+        layer.category("ADJ")
+    assert layer.categories() == g.categories()
     assert grammar_of("").target_lengths().shape == (0,)
 
 

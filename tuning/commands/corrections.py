@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> None:
     sentences = read_lines(args.source)
     check_plain_sentences(sentences, args.source)
     references = [read_scored_lines(path, len(sentences), args.source) for path in args.reference]
+    for doubt in reference_doubts(references, sentences):
+        log.warning(f"{', '.join(args.reference)}: {doubt}")
     stored = {pair.source for pair in memory.pairs}
     chosen = [k for k, text in enumerate(sentences) if " ".join(text.split()) not in stored]
     if not chosen:
@@ -57,8 +59,6 @@ def run(args: argparse.Namespace) -> None:
         )
         raise InputError(fault, args.source)
     texts, *wanted = ([lines[k] for k in chosen] for lines in (sentences, *references))
-    for doubt in reference_doubts(wanted, texts):
-        log.warning(f"references: {doubt}")
     with system.decoder() as decoder:
 
         def translate(weights: Mapping[str, float], memory: Memory | None = memory) -> list[str]:

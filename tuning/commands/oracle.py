@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
     if not sentences:
         raise InputError("the text contains no sentence", args.source)
     for doubt in reference_doubts(references, sentences):
-        log.warning(f"references: {doubt}")
+        log.warning(f"{', '.join(args.reference)}: {doubt}")
     limits = OracleOptions(args.pops, args.keep)
     found = []
     head = "grammar rules BLEU sentence-BLEU 1-gram 2-gram 3-gram 4-gram length exact unparsed"

@@ -36,9 +36,9 @@ lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
 /* A layer over a finished grammar, for rules that come later, by lscfg_grammar_add and lscfg_grammar_add_all. They have
  * no features. Rules of words only may be of any length, whatever the span limit; others exceed the limit only where
  * they cover the whole sentence, and none has one nonterminal and no word on its source side. A parser, a search and
- * the functions for a single rule take the layer instead of its base. Their size is the base's; the layer's rules are
- * numbered from size + LSCFG_EXTRA_RULES on. NULL: memory is out, or the base is not finished or a layer itself. The
- * base must outlive the layer. */
+ * the functions for a single rule take the layer instead of its base; others refuse it, or need a grammar that is not a
+ * layer. Their size is the base's; the layer's rules are numbered from size + LSCFG_EXTRA_RULES on. NULL: memory is
+ * out, or the base is not finished or a layer itself. The base must outlive the layer. */
 lscfg_grammar *lscfg_grammar_over(const lscfg_grammar *base);
 void lscfg_grammar_free(lscfg_grammar *);
 /* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ... ||| 0-0 1-2"; may be called again.

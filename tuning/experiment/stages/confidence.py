@@ -44,7 +44,9 @@ def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Pa
     with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(folder / INI, engine, cached=0) as decoder:
         text = judge(decoder.translate(sources, weights, details=True), references)
     if len(text.details) < FEWEST:
-        log.info(f"no confidence: the development set has fewer than {FEWEST} sentences with a parse and a reference")
+        log.info(
+            f"no confidence: the development set has fewer than {FEWEST} sentences with a parse, words and a reference"
+        )
         return
     if not text.matched.any():
         log.warning("no confidence: no word of the translations of the development set is in a reference")
