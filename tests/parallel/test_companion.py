@@ -19,7 +19,7 @@ def test_a_companion_inherits_files_and_ends_on_request():
         os.close(mine)
         os.close(theirs)
         companion.end()
-        with pytest.raises(WorkerError, match="signal 15"):
+        with pytest.raises(WorkerError, match="signal SIGTERM"):
             companion.wait()
 
 
@@ -47,7 +47,7 @@ def test_the_end_of_the_function_is_the_end_of_the_wait():
     ("function", "error", "message"),
     [
         (refuse, InputError, "no system"),
-        (die, WorkerError, "signal 9"),
+        (die, WorkerError, "signal SIGKILL"),
         (return_at_once, WorkerError, "ended before its work began"),
     ],
 )
