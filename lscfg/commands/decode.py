@@ -28,7 +28,7 @@ from lscfg.formats.segments import StreamIds, check_ids, grammars_of_lines
 from lscfg.formats.weights import read_weights
 from lscfg.io.arguments import OutputFile, StandardInput, check_kept, file_or_stream
 from lscfg.io.read import read_lines
-from lscfg.io.stream import STANDARD_INPUT, LineStream, check_standard_input
+from lscfg.io.stream import STANDARD_INPUT, LineStream
 from lscfg.io.write import atomic_write, put_as_they_come
 from lscfg.later import later
 from lscfg.options import (
@@ -98,10 +98,7 @@ def run(args: argparse.Namespace) -> None:
     if args.xml_input == DOCUMENT:
         _translate_document(args)
         return
-    stream = None
-    if isinstance(args.text, StandardInput):
-        check_standard_input()
-        stream = LineStream()
+    stream = LineStream() if isinstance(args.text, StandardInput) else None
     config = read_ini(os.path.abspath(args.config) if args.cluster else args.config)  # a worker has another folder
     sentences = _sentences(args, config, stream)
     total = len(sentences) if isinstance(sentences, list) else None

@@ -33,9 +33,14 @@ class LineStream:
 
     Args:
         descriptor: the descriptor of the file, which messages call standard input.
+
+    Raises:
+        InputError: it is that of standard input, which was closed.
     """
 
     def __init__(self, descriptor: int = 0):
+        if descriptor == 0:
+            check_standard_input()
         self._descriptor = descriptor
         self._lines: deque[bytes] = deque()
         self._rest = b""
