@@ -19,6 +19,7 @@ from pathlib import Path
 
 import runs
 
+from lscfg.errors import exit_reason
 from lscfg.extract.derive import Derivations
 from lscfg.kernel import DeriveOptions, Deriver
 
@@ -42,7 +43,7 @@ def run_command(files: list[Path], output: Path, threads: int = 1) -> tuple[floa
     process = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     wall, after = time.perf_counter() - begin, os.times()
     if process.returncode:
-        sys.exit(f"lscfg derive ended with status {process.returncode}")
+        sys.exit(f"lscfg derive ended with {exit_reason(process.returncode)}")
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return wall, cpu, int(process.stdout) / 1024
 
