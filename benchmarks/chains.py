@@ -3,7 +3,8 @@
     python benchmarks/chains.py train.ja train.en train.align [--sweeps 100] [--seeds 5]
 
 Kinds are level by level (the default), all levels at once, all levels without the density factor, and whole trees by
-Metropolis-Hastings. A row lists means and standard deviations over the seeds: CPU seconds of all sweeps, the log joint
+Metropolis-Hastings; the last three also with the Dirichlet process of the paper's section 4, whose log joint is of
+another scale. A row lists means and standard deviations over the seeds: CPU seconds of all sweeps, the log joint
 probability after 10 sweeps and after the last one, and the mean over all sweeps but the first ten.
 """
 
@@ -20,11 +21,15 @@ from lscfg.induce.sampled.text import SampledText, read_text
 from lscfg.kernel.sample import TreeSampler
 
 OMITTED = 10
+PAPER = {"process": "dp", "alpha": 100.0, "level_sweeps": 0}
 KINDS = {
     "level by level": {},
     "all levels": {"level_sweeps": 0},
     "all levels, no density factor": {"level_sweeps": 0, "offtree": "ignored"},
     "whole trees": {"level_sweeps": 0, "moves": "tree"},
+    "all levels, Dirichlet": PAPER,
+    "all levels, Dirichlet, no density factor": PAPER | {"offtree": "ignored"},
+    "whole trees, Dirichlet": PAPER | {"moves": "tree"},
 }
 
 
