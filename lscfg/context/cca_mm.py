@@ -19,7 +19,7 @@ class CCAMMSettings(
     """Settings of the perceptron."""
 
 
-class MaximumMargin(LowDimensionalLearner[CCAMMSettings]):
+class MatchingModel(LowDimensionalLearner[CCAMMSettings]):
     """Perceptron that decides whether a context and a rule match."""
 
     HELP = "perceptron on the projections that cca gives a context and a rule"

@@ -86,7 +86,7 @@ class HieroRules(RuleCounts):
     def without_singletons(self, most: np.ndarray) -> HieroRules:
         """Drops rules that occur once and have more than one source word, as if they had not been extracted.
 
-        The result is the smaller grammar of Chung et al. (2014, section 6).
+        The result is the smaller grammar of Chung et al. (2014, section 5.4.1).
 
         Args:
             most: int64 [rules], largest number of occurrences of each rule under one alignment.

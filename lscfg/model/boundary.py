@@ -25,7 +25,7 @@ LAYOUT = {
 class BoundaryModel:
     """Weights of source spans by the words at their ends and by the words before and after them.
 
-    A span's value is the sum of the weights of both pairs of words (Xiao et al. 2012, section 4). Pairs ascend.
+    A span's value is the sum of the weights of both pairs of words (Xiao et al. 2012, section 5). Pairs ascend.
 
     Attributes:
         words: the vocabulary.

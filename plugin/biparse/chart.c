@@ -1,4 +1,4 @@
-/* The chart of a sentence pair: cube pruning over all source sides of each source span (Xiao et al. 2012, section 3.3).
+/* The chart of a sentence pair: cube pruning over all source sides of each source span (Xiao et al. 2012, section 4).
  *
  * A point of a cube chooses a set of target words for each word of a source side and a node for each nonterminal. All
  * cubes of a span share one heap. Each point is reached from one other, in which the last choice that is not the first

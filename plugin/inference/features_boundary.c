@@ -1,4 +1,4 @@
-/* The probability of a source span as a constituent, by the words at its boundaries (Xiao et al. 2012, section 4). */
+/* The probability of a source span as a constituent, by the words at its boundaries (Xiao et al. 2012, section 5). */
 #include "inference/families.h"
 
 /* The words of a sentence, and one position before and after it: numbers of the model, NONE outside the sentence. */

@@ -1,6 +1,6 @@
 """Sparse features of rule applications: the rule, its linked words, and the words at the borders of its span.
 
-These are the features of the biparser (Xiao et al. 2012, section 4) for the rules of a decoder: each target word is
+These are the features of the biparser (Xiao et al. 2012, section 5) for the rules of a decoder: each target word is
 linked to the source word of the rule that it translates most often, as in lexical weights.
 """
 

@@ -1,4 +1,4 @@
-"""Learning of weights (Xiao et al. 2012, section 4): passes, each judged by held-out pairs."""
+"""Learning of weights (Xiao et al. 2012, section 3.3): passes, each judged by held-out pairs."""
 
 from __future__ import annotations
 
