@@ -56,7 +56,7 @@ class SpectralClusters(Estimator[ClusterSettings]):
     """EM from k-means clusters of the spectral embedding."""
 
     HELP = "clusters of the spectral embedding, then a few iterations of EM"
-    VERSION = 5
+    VERSION = 6
     Settings = ClusterSettings
     CHECKPOINTS = CHECKPOINTS
 

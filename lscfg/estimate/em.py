@@ -1,7 +1,7 @@
-"""Expectation maximisation over derivation trees or forests (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
+"""Expectation maximisation over derivation trees or forests (paper, section 4.2 and Fig. 2b; thesis, section 3.3.2).
 
 A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
-all rules of all arities, as section 3.1 of the thesis defines the model; with ``normalise = "arity"``, over the rules
+all rules of all arities, as section 2 of the paper defines the model; with ``normalise = "arity"``, over the rules
 of each arity, as in the paper's figure. Roots have a separate distribution pi.
 
 Rules of more than two nonterminals have no parameters. They cut a tree into pieces, which are trees: below such a rule,
@@ -53,7 +53,7 @@ counts of rules with the states that ``lscfg grammar sampled --set states`` drew
 estimate); states that are split and merged, see ``lscfg.estimate.split``."""
 
 NORMALISE = ("all", "arity")
-"""Rules over which t(rule, states | state) sums to 1: those of all arities (thesis), or those of each arity (paper)."""
+"""Rules over which t(rule, states | state) sums to 1: of all arities (section 2), or of each arity (Fig. 2b)."""
 
 METHODS = ("clusters", "em-features")
 """Further starts, each of another estimator, whose name the model keeps."""
@@ -145,8 +145,8 @@ class Tying:
     Attributes:
         row: int64 [rules], the rule's tensor among those of its arity.
         rows: number of tensors, by arity.
-        mass: by arity, float64 [rows], tokens per rule of the row, 1 for unseen rules; over forests, expected under
-            the first distribution.
+        mass: by arity, float64 [rows], mean tokens of the seen rules of the row, 1 for unseen rules; over forests,
+            expected under the first distribution.
         members: by arity, int64 [rows], number of seen rules that share the row.
         groups: rows of the same source side, see ``Shrinkage``.
         shape: by arity, int64 [rows], ``RuleTable.shape_id`` of the rules of each row; None for one category.
@@ -188,8 +188,8 @@ class Tying:
             seen = np.bincount(inverse[counts[chosen] > 0], minlength=len(keys))
             rows.append(len(keys))
             members.append(seen)
-            seen_rule = (keys < n) & (counts[chosen][first] > 0)
-            mass.append(np.where(seen_rule, counts[chosen][first], 1).astype(np.float64))
+            tokens = np.bincount(inverse, weights=counts[chosen], minlength=len(keys))
+            mass.append(np.where(seen > 0, tokens / np.maximum(seen, 1), 1))
             of_row = group[chosen][first]
             order = np.argsort(of_row, kind="stable")
             if rules.lhs is not None:
@@ -200,6 +200,19 @@ class Tying:
             groups.append((np.append(starts, len(order)).astype(np.int64), order.astype(np.int32)))
         three = (rows[0], rows[1], rows[2])
         return cls(row, three, mass, members, groups, *((None, None) if rules.lhs is None else (shape, lhs)))
+
+    def shares(self, examples: Examples, counts: np.ndarray | None) -> list[np.ndarray]:
+        """Tokens of each rule by the mean of its row, 1 for unseen rules, by arity.
+
+        The states of a tree do not depend on how the mass of a tensor divides among its rules; the model does.
+
+        Args:
+            counts: as in ``of``; None: all rules of a row are equal.
+        """
+        if counts is None:
+            return [np.ones(len(rows)) for rows in by_arity(self.row, examples)]
+        found = zip(by_arity(counts, examples), by_arity(self.row, examples), self.mass, strict=True)
+        return [np.where(own > 0, own / mass[rows], 1) for own, rows, mass in found]
 
 
 def affordable_limit(examples: Examples, m: int) -> float:
@@ -437,7 +450,8 @@ class EMRun:
         """One tensor for each rule, and the OOV rule."""
         examples = self.examples
         rows = by_arity(tying.row, examples)
-        weights, lexical, unk = self._with_oov(weights, tying)
+        shares = tying.shares(examples, None if self.settings.forests else examples.counts)
+        weights, lexical, unk = self._with_oov(weights, tying, shares[0])
         settings = self.settings
         about: dict[str, Any] = {
             "method": self.initial if self.initial in METHODS else "em",
@@ -458,13 +472,14 @@ class EMRun:
             root = weights.root.reshape(self.categories, -1, weights.m)[:, PI].copy()
             alive = _alive(weights, tying, len(root))
             complete(root, unk, examples, alive / np.maximum(alive.sum(axis=1, keepdims=True), 1), alive)
-        tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
+        one_nonterminal, two = (_expanded(weights, rows[k], shares[k], k) for k in (1, 2))
+        tensors = blocks_of(lexical), one_nonterminal, two
         return Estimate(examples.rules, tensors, root, unk, about, one)
 
-    def _with_oov(self, weights: Weights, tying: Tying) -> tuple[Weights, np.ndarray, np.ndarray]:
+    def _with_oov(self, weights: Weights, tying: Tying, shares: np.ndarray) -> tuple[Weights, np.ndarray, np.ndarray]:
         """Weights besides an OOV rule, parameters of the rules without nonterminals [rules, m], and of the OOV rule."""
         share = share_oov if self.settings.smoothed else spread_oov
-        tensors = weights.tensors[0][by_arity(tying.row, self.examples)[0]] * weights.scale
+        tensors = weights.tensors[0][by_arity(tying.row, self.examples)[0]] * weights.scale * shares[:, None]
         return weights, *oov_by_category(share, tensors, self.examples)
 
 
@@ -572,7 +587,7 @@ class ExpectationMaximisation(Estimator[EMSettings]):
     """EM from random numbers, noisy relative frequencies or sampled hidden states."""
 
     HELP = "expectation maximisation"
-    VERSION = 4
+    VERSION = 5
     Settings = EMSettings
     CHECKPOINTS = CHECKPOINTS
 
@@ -587,7 +602,7 @@ class ExpectationMaximisation(Estimator[EMSettings]):
         """Finds parameters by EM; t(rule, states | state) sums to 1 for each state, including the OOV rule.
 
         A state that no tree uses has only zeros. Parameters of rules that were seen once share their mass with
-        the OOV rule.
+        the OOV rule; if none was, the OOV rule is an average token beyond the sum of 1.
 
         Args:
             threads: number of threads; the result does not depend on it.
@@ -637,13 +652,14 @@ def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.
     return lambda examples, training, restart: states
 
 
-def _expanded(weights: Weights, rows: np.ndarray, arity: int) -> Blocks:
-    """Parameters of rules of one arity, which share rows; only files contain a tensor for each rule."""
+def _expanded(weights: Weights, rows: np.ndarray, shares: np.ndarray, arity: int) -> Blocks:
+    """Parameters of rules of one arity, their shares of rows; only files contain a tensor for each rule."""
     size = max(BLOCK // weights.m ** (arity + 1), 1)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
         for first in range(0, len(rows), size):
-            tensor = weights.tensors[arity][rows[first : first + size]]
+            chosen = slice(first, first + size)
+            tensor = weights.tensors[arity][rows[chosen]] * shares[chosen].reshape(-1, *[1] * (arity + 1))
             yield rounded(tensor * weights.scale.reshape(-1, *[1] * arity), precision)
 
     return Blocks((len(rows), *[weights.m] * (arity + 1)), parts)
@@ -719,6 +735,8 @@ def _facts(settings: Iterations, initial: str) -> dict[str, Any]:
 
 def _fingerprint(d: Derivations, settings: Iterations, initial: str, limit: float) -> str:
     facts = _facts(settings, initial) | ({"limit": limit} if limit > 1 else {})
+    if limit > 1 or d.weight is not None:
+        facts["mass"] = "mean"  # of a tensor that rules share; checkpoints without it gave each rule one token
     if settings.restarts == 1:
         del facts["iterations"]  # a resumed run may have more iterations
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())

@@ -94,10 +94,10 @@ class RuleFactor:
     unknown: np.ndarray
 
     @classmethod
-    def of(cls, features: RuleIndicators, counts: np.ndarray, design: FeatureDesign, alignments: int) -> RuleFactor:
-        """The factor for rules that occur ``counts`` times, float64 [rules], in the trees of some alignments."""
+    def of(cls, features: RuleIndicators, counts: np.ndarray, design: FeatureDesign, trees: float) -> RuleFactor:
+        """The factor for rules that occur ``counts`` times, float64 [rules], in so many trees of each pair."""
         tokens = features.matrix.T @ counts
-        active = np.flatnonzero(tokens >= design.least * alignments)
+        active = np.flatnonzero(tokens >= design.least * trees)
         matrix, penalty = features.matrix[:, active].tocsr(), design.penalties(features)[active]
         return cls(active, matrix, tokens[active, None], counts > 0, penalty, features.unknown[active])
 
@@ -198,7 +198,9 @@ class FeatureRun(EMRun):
     def factor(self, tying: Tying) -> RuleFactor:
         """The factor theta for the tokens that a tying counts."""
         counts = np.concatenate([mass * seen for mass, seen in zip(tying.mass, tying.members, strict=True)])
-        return RuleFactor.of(self.features, counts, self.design, self.derivations.alignments)
+        d = self.derivations
+        trees = d.alignments if d.weight is None else d.weight.sum() / d.pairs
+        return RuleFactor.of(self.features, counts, self.design, trees)
 
     def begin(self, restart: int) -> Weights:
         """Random weights of features, and random distributions of states."""
@@ -243,7 +245,7 @@ class FeatureRun(EMRun):
         loss(found)
         return found
 
-    def _with_oov(self, weights: Weights, tying: Tying) -> tuple[Weights, np.ndarray, np.ndarray]:
+    def _with_oov(self, weights: Weights, tying: Tying, shares: np.ndarray) -> tuple[Weights, np.ndarray, np.ndarray]:
         """The OOV rule has the features that a word unknown to the text shows: order, shape and lengths."""
         factor = self.factor(tying)
         assert weights.loglinear is not None
@@ -256,7 +258,7 @@ class FeatureRich(Estimator[FeatureEMSettings]):
     """EM with log-linear features of rules."""
 
     HELP = "expectation maximisation with rule probabilities that are log-linear in features of rules"
-    VERSION = 2
+    VERSION = 3
     Settings = FeatureEMSettings
     CHECKPOINTS = CHECKPOINTS
 

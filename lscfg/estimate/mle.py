@@ -38,7 +38,7 @@ def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.
     singletons = counts <= 1
     share = tensors[singletons].sum(axis=0) / (singletons.sum() + 1)
     if not singletons.any() and len(tensors):
-        # Without singletons, an unknown word counts as an average token.
+        # Without singletons, an unknown word counts as one token more, an average one.
         share = tensors.sum(axis=0) / counts.sum()
     tensors = tensors.copy()
     tensors[singletons] = share

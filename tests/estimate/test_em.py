@@ -10,6 +10,7 @@ from estimates import estimate_iterated, estimate_mle
 from helpers import sampled_pairs
 
 from lscfg.errors import InputError
+from lscfg.estimate import em
 from lscfg.estimate.clusters import ClusterSettings, cluster_states, k_means, nearest
 from lscfg.estimate.em import EMRun, EMSettings, Tying, affordable_limit
 from lscfg.estimate.pieces import Pieces
@@ -214,6 +215,29 @@ def test_shrinkage_is_its_formula():
             assert len(np.unique(of_row[tying.row[same]])) == 1
         single = chosen[examples.counts[chosen] == 1]
         assert (tying.members[k][tying.row[single]] >= 1).all() and (tying.mass[k][tying.row[single]] == 1).all()
+
+
+@pytest.mark.parametrize("values", [1 << 29, 15])  # few values: rules of several tokens share tensors
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_state_gives_relative_frequencies_whatever_tensors_are_shared(values, weighted, monkeypatch):
+    """Of smoothed EM, with one state, also for trees that weigh less than 1."""
+    monkeypatch.setattr(em, "VALUES", values)
+    derivations = corpus(60, seed=4)
+    if weighted:
+        rng = np.random.default_rng(5)
+        weight = rng.choice([0.25, 0.5, 1.0], len(derivations))
+        derivations = dataclasses.replace(derivations, weight=weight, sample=np.zeros(len(derivations), np.int32))
+    run = EMRun(derivations, EMSettings(1, 3))
+    assert (run.limit > 1) == (values == 15)
+    tokens = np.bincount(run.examples.rules.arity, weights=run.examples.counts, minlength=3)
+    shared = [(mass * members).sum() for mass, members in zip(run.tying.mass, run.tying.members, strict=True)]
+    assert shared == pytest.approx(tokens)
+    made, expected = run.run().parameters(), estimate_mle(derivations)
+    several = run.examples.counts > 1  # others share their mass with the OOV rule, in two ways
+    found = np.array([made.tensor(rule).item() for rule in range(len(made.rules))])
+    wanted = np.array([expected.tensor(rule).item() for rule in range(len(made.rules))])
+    assert several.sum() > 5 and found[several] == pytest.approx(wanted[several])
+    assert found.sum() + made.unk.item() == pytest.approx(1)
 
 
 def test_reaches_the_likelihood_of_the_generator():

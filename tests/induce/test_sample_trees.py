@@ -12,6 +12,7 @@ from lscfg.errors import InputError
 from lscfg.estimate import mle, spectral
 from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMSettings
+from lscfg.estimate.features_em import FeatureDesign, FeatureEMSettings, FeatureRun
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.minimal import MinimalRules
@@ -79,6 +80,10 @@ def test_what_is_copied_counts_once(text):
         assert all(np.allclose(a, b, rtol=1e-7, atol=1e-12) for a, b in zip(ours, theirs, strict=True))
         name = "held-out log-likelihood a rule" if settings.held_out else "log-likelihood a rule"
         assert np.allclose(left.about[name], right.about[name])
+    strict = type("Strict", (FeatureRun,), {"design": FeatureDesign(least=90)})
+    runs = [strict(trees, FeatureEMSettings(m=2), "em-features") for trees in (one, many)]
+    active = [run.factor(run.tying).columns.tolist() for run in runs]
+    assert active[0] == active[1] and 0 < len(active[0]) < runs[0].columns
     left, right = (mle.RelativeFrequencies().estimate(trees, mle.MLESettings()) for trees in (one, many))
     assert all(np.allclose(a, b) for a, b in zip(left.tensors, right.tensors, strict=True))
     for settings in (spectral.SpectralSettings(3), spectral.SpectralSettings(3, scaling=False)):
