@@ -1,7 +1,7 @@
 """Sparse tensors: small entries are dropped, the others stored in 8 bits.
 
 Of a tensor of 16 states, 128 of 4,096 entries hold 98.5 % of the sum. Entries below a share of the tensor's sum become
-0; the others become powers of one base, times a factor of the tensor that restores the sum.
+0, except the largest; the others become powers of one base, times a factor of the tensor that restores the sum.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def sparse(tensors: np.ndarray, share: float) -> SparseTensors:
     for begin in range(0, len(rows), BLOCK):
         values = flat[rows[begin : begin + BLOCK]].astype(np.float64)
         total = values.sum(1)
-        values[values < share * total[:, None]] = 0
+        small = values < share * total[:, None]
+        values[small & (values < values.max(1, keepdims=True))] = 0  # a flat tensor keeps its largest entries
         at, positions = np.nonzero(values)
         sums[begin : begin + BLOCK], kept[begin : begin + BLOCK] = total, values.sum(1)
         counts[begin : begin + BLOCK] = np.bincount(at, minlength=len(values))
