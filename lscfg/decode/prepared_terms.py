@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from lscfg.decode.glossary import prepared_term, words_within
 from lscfg.decode.inflected import PhraseTest
-from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm
+from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm, without_case
 from lscfg.errors import InputError, quote
 from lscfg.markup.document import OPENING, WITHOUT_BLANKS
 from lscfg.prepare.clean import clean
@@ -69,7 +69,7 @@ def prepared_terms(
             variants = tuple(replace(variant, text=own[0]) for variant in variants)
         found += variants
         for variant in variants if term.mode == "keep" else ():
-            kept.add((variant.source, variant.targets[0]) if variant.targets else (variant.source.lower(), ""))
+            kept.add((variant.source, variant.targets[0]) if variant.targets else (without_case(variant.source), ""))
             kept |= {(words, "") for words in inflected}
         for form in term.targets:
             typed.setdefault(_words_within(target, form), form)
@@ -96,9 +96,9 @@ def prepared_choices(choices: Sequence[ChosenSpan], target: Side) -> tuple[tuple
 
 
 def _inflected(term: Term, words: Sequence[str]) -> set[str]:
-    """The words of a sentence, in small letters, that the stems of a term match."""
+    """The words of a sentence, without case, that the stems of a term match."""
     index = TermIndex([term])
-    return {" ".join(words[slice(*one.span)]).lower() for one in index.find(words).occurrences}
+    return {without_case(" ".join(words[slice(*one.span)])) for one in index.find(words).occurrences}
 
 
 @lru_cache(1 << 14)
@@ -114,7 +114,7 @@ def _words_within(side: Side, text: str) -> str:
 @lru_cache(1 << 14)
 def _folded(side: Side, text: str) -> str:
     """The text without blanks and case."""
-    return "".join(side.clean(text).casefold().split())
+    return "".join(without_case(side.clean(text)).split())
 
 
 def with_typed(text: str, ranges: Sequence[tuple[int, int]], texts: Iterable[tuple[UsedTerm, str, bool]]) -> str:

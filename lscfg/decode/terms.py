@@ -156,6 +156,14 @@ def inside_word(pieces: Sequence[str], span: tuple[int, int], subwords: bool = T
     )
 
 
+_ONE_I = str.maketrans("İı", "ii")  # Turkish and Azeri pair these with letters that others pair differently
+
+
+def without_case(text: str) -> str:
+    """The text as any capitals of it read: ``Straße`` and ``STRASSE`` are equal, ``İ``, ``I``, ``ı`` and ``i``, too."""
+    return text.translate(_ONE_I).casefold()
+
+
 class WordMatch(NamedTuple):
     """A way in which the source of a term equals words of a sentence."""
 
@@ -180,14 +188,14 @@ class WordMatch(NamedTuple):
         return MATCHES.index(self.match), self.language
 
     def keys(self, words: Iterable[str]) -> tuple[str, ...]:
-        """The words, their small letters, or their stems, whichever are compared.
+        """The words, the words without case, or their stems, whichever are compared.
 
         Raises:
             InputError: the language has no stemmer.
         """
         if self.match == "stem":
             return tuple(stems.word_stem(self.language, word) for word in words)
-        return tuple(word.lower() for word in words) if self.match == "nocase" else tuple(words)
+        return tuple(map(without_case, words)) if self.match == "nocase" else tuple(words)
 
 
 class TermIndex:

@@ -10,6 +10,7 @@ from html import escape
 from typing import Literal, NamedTuple
 
 from lscfg.errors import LscfgError
+from lscfg.markup.cuts import cut_places
 from lscfg.markup.project import TagNode, placed_tags
 
 # Where links of words are known, tags follow their words, see ``lscfg.markup.project``. Elsewhere a tag goes to the
@@ -89,6 +90,8 @@ class Document:
         newline: between the lines of a unit.
         mark: the byte order mark of the document, or empty.
         lined: units are lines, by whose numbers people find them.
+        ascii: characters beyond ASCII, which only translations contain, become references ``&#N;``.
+        skipped: texts that should be translated but are no units, because no place for the translation is known.
     """
 
     parts: tuple[str | Unit, ...]
@@ -96,6 +99,8 @@ class Document:
     newline: str = "\n"
     mark: bytes = b""
     lined: bool = False
+    ascii: bool = False
+    skipped: tuple[str, ...] = ()
 
     @property
     def units(self) -> list[Unit]:
@@ -118,10 +123,10 @@ class Document:
         return sum(len(unit.tags) for unit in self.units)
 
     def filled(self, pieces: Sequence[Sequence[UnitPiece]]) -> bytes:
-        """The document with the translation of each unit, in UTF-8."""
+        """The document with the translation of each unit, in UTF-8 or, as ``ascii`` asks, ASCII."""
         rest = iter(pieces)
         done = [part if isinstance(part, str) else self._fill(part, next(rest)) for part in self.parts]
-        return self.mark + "".join(done).encode()
+        return self.mark + "".join(done).encode(*(("ascii", "xmlcharrefreplace") if self.ascii else ()))
 
     def _fill(self, unit: Unit, pieces: Sequence[UnitPiece]) -> str:
         if unit.unchanged is not None and all(piece.translation == piece.source for piece in pieces):
@@ -292,8 +297,10 @@ def _place_in(tag: Tag, offset: int, piece: UnitPiece) -> int:
         return len(piece.translation)
     wanted = offset / len(piece.source) * len(piece.translation)
     borders = [word.end() if tag.kind == "close" else word.start() for word in re.finditer(r"\S+", piece.translation)]
-    if not borders or (len(borders) == 1 and max(piece.translation) > WITHOUT_BLANKS):
+    if not borders:
         return round(wanted)
+    if len(borders) == 1 and (inner := cut_places(piece.translation)):
+        borders = [0, *inner, len(piece.translation)]
     k = bisect_left(borders, wanted)
     near = borders[max(0, k - 1) : k + 1]
     return min(near, key=lambda border: (abs(border - wanted), border))
@@ -305,16 +312,17 @@ def _end_after(text: str, place: int) -> int:
 
 
 def line_breaks(text: str, lines: int) -> set[int]:
-    """Places in a text for the ends of its lines, all but the last: blanks, or any place in a text without blanks."""
-    blanks = [found.start() for found in re.finditer(" ", text.rstrip())]
+    """Places in a text for the ends of its lines, all but the last: blanks, or ``cut_places`` of a text without blanks.
+
+    A text with too few such places gets fewer lines.
+    """
+    allowed = [found.start() for found in re.finditer(" ", text.rstrip())] or cut_places(text)
     found: set[int] = set()
     for number in range(1, lines):
         wanted = number * len(text) / lines
-        free = [place for place in blanks if place > max(found, default=0)]
+        free = [place for place in allowed if place > max(found, default=0)]
         if free:
             found.add(min(free, key=lambda place: (abs(place - wanted), place)))
-        elif not blanks and len(text) >= lines:
-            found.add(round(wanted))
     return found
 
 

@@ -1,18 +1,29 @@
-"""HTML: the texts of its elements. Attributes stay, and so do scripts, code and what ``translate="no"`` marks."""
+"""HTML: the texts of its elements.
+
+Attributes stay, and so do scripts, code, templates and what ``translate="no"`` marks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from html import unescape
 from html.parser import HTMLParser
 from itertools import accumulate
 
-from lscfg.markup.document import SEPARATOR, Document, MarkupRun, Unit, escape_text, unit_of, utf8_text
+from lscfg.markup.document import SEPARATOR, Document, MarkupRun, Unit, escape_text, one_word, unit_of, utf8_text
+from lscfg.markup.encoding import must_be_ascii
 from lscfg.markup.html_elements import INLINE, HtmlEvent, element_ends
+from lscfg.markup.templates import TemplateSpan, template_spans, without_templates
 
-OPAQUE = frozenset(["code", "kbd", "math", "pre", "samp", "script", "style", "svg", "template", "textarea", "var"])
+# fmt: off
+OPAQUE = frozenset((
+    "code", "iframe", "kbd", "math", "noembed", "pre", "samp", "script", "style", "svg", "template", "textarea", "var",
+    "xmp",
+))
 """Elements whose content stays."""
+# fmt: on
 
 OPAQUE_INLINE = frozenset(["code", "kbd", "math", "samp", "var"]) | INLINE
 
@@ -60,15 +71,17 @@ class _Reader(HTMLParser):
         self._add("other")
         return found + len(end)
 
-    def _add(self, kind: str, name: str = "", opaque: bool = False) -> None:
+    def _add(self, kind: str, name: str = "", opaque: bool = False, charset: str = "") -> None:
         line, column = self.getpos()
-        self.events.append(HtmlEvent(kind, name, self._lines[line - 1] + column, opaque))
+        self.events.append(HtmlEvent(kind, name, self._lines[line - 1] + column, opaque, charset))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._add("empty" if tag in VOID else "start", tag, tag in OPAQUE or _kept(attrs))
+        charset = _charset(attrs) if tag == "meta" else ""
+        self._add("empty" if tag in VOID else "start", tag, tag in OPAQUE or _kept(attrs), charset)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._add("empty" if tag in VOID or tag not in OPAQUE else "start", tag, _kept(attrs))
+        charset = _charset(attrs) if tag == "meta" else ""
+        self._add("empty" if tag in VOID or tag not in OPAQUE else "start", tag, _kept(attrs), charset)
 
     def handle_endtag(self, tag: str) -> None:
         self._add("end", tag)
@@ -89,43 +102,86 @@ class _Reader(HTMLParser):
         self._add("other")
 
 
+def _named(attributes: list[tuple[str, str | None]]) -> dict[str, str]:
+    """Attributes by name; as in browsers, the first of a name counts."""
+    return {name: unescape((value or "").replace(MARK, "&")) for name, value in reversed(attributes)}
+
+
 def _kept(attributes: list[tuple[str, str | None]]) -> bool:
     """True if the attributes keep the content of an element from translation."""
-    named = {name: unescape((value or "").replace(MARK, "&")) for name, value in attributes}
+    named = _named(attributes)
     classes = named.get("class", "").split()
     return named.get("translate", "").lower() == "no" or "notranslate" in classes
+
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s;"']+)""", re.IGNORECASE)
+_LABEL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
+_XML = re.compile(r"""<\?xml\b[^>]*?\sencoding\s*=\s*["']([\w.-]{1,40})["']""", re.ASCII)
+
+
+def _charset(attributes: list[tuple[str, str | None]]) -> str:
+    """The encoding that a meta element declares, empty if it declares none, or one that a template inserts."""
+    named = _named(attributes)
+    label = named.get("charset", "").strip()
+    if not label and named.get("http-equiv", "").strip().lower() == "content-type":
+        found = _CHARSET.search(named.get("content", ""))
+        label = found[1] if found else ""
+    return label if _LABEL.fullmatch(label) else ""
 
 
 def read_html(data: bytes) -> Document:
     """An HTML document or a fragment.
 
     Raises:
-        DocumentError: the data are not UTF-8.
+        DocumentError: the data are not UTF-8, or declare another encoding and are not ASCII.
     """
     mark, text = utf8_text(data)
-    return Document(tuple(html_parts(text)), escape_text, mark=mark)
+    spans = template_spans(text)
+    events = _Reader(without_templates(text, spans, MARK)).events
+    label, offset = ("", 0) if mark else _declaration(text, events)  # the mark precedes declarations
+    is_ascii = must_be_ascii(text, label, text.count("\n", 0, offset) + 1)
+    return Document(tuple(_parts(text, events, spans)), escape_text, mark=mark, ascii=is_ascii)
 
 
-def html_parts(text: str) -> list[str | Unit]:
+def _declaration(text: str, events: Sequence[HtmlEvent]) -> tuple[str, int]:
+    """The encoding that a document declares, with its place, empty if it declares none or UTF-8 everywhere.
+
+    Readers disagree about which of a declaration of XML and a meta element counts.
+    """
+    xml = _XML.match(text)
+    found = [(xml[1], 0)] if xml else []
+    found += [(event.charset, event.offset) for event, _ in _outside(events) if event.charset][:1]
+    # to browsers, a meta element in whatever precedes it is not in UTF-16
+    return next(((one, at) for one, at in found if not re.match("utf-?(8|16)", one, re.IGNORECASE)), ("", 0))
+
+
+def _outside(events: Sequence[HtmlEvent]) -> Iterator[tuple[HtmlEvent, int]]:
+    """Events outside elements whose content stays, each with the number of the next such event."""
+    elements, after = element_ends(events), 0  # the event after an element whose content stays
+    for number, event in enumerate(events):
+        if number >= after:
+            after = elements[number] if event.kept else number + 1
+            yield event, after
+
+
+def _parts(text: str, events: Sequence[HtmlEvent], spans: Sequence[TemplateSpan]) -> list[str | Unit]:
     """Markup and units of a text with tags."""
-    events = _Reader(text).events
     offsets = [*(event.offset for event in events), len(text)]
     parts: list[str | Unit] = [text[: events[0].offset]] if events else [text]
     runs: list[MarkupRun] = []
-    elements, after = element_ends(events), 0  # the event after an element whose content stays
-    for number, event in enumerate(events):
-        if number < after:
-            continue
-        kept = event.kind == "start" and event.opaque
-        after = elements[number] if kept else number + 1
+    for event, after in _outside(events):
         markup = text[event.offset : offsets[after]]
         if event.kind == "text":
-            plain = unescape(markup)
-            if plain[:1].isalnum() and (border := _border_of_links(runs)):
-                runs.insert(border, SEPARATOR)
-            runs.append(MarkupRun(markup, plain))
-        elif event.kind == "comment" or event.name in (OPAQUE_INLINE if kept else INLINE):
-            kind = "void" if kept else {"start": "open", "end": "close"}.get(event.kind, "void")
+            for place, stop, inline in _pieces(event.offset, offsets[after], spans):
+                if inline is None:
+                    _add_text(runs, text[place:stop])
+                elif inline:
+                    runs.append(MarkupRun(text[place:stop], "", "void"))
+                else:
+                    _end_unit(parts, runs)
+                    parts.append(text[place:stop])
+        elif event.kind == "comment" or event.name in (OPAQUE_INLINE if event.kept else INLINE):
+            kind = "void" if event.kept else {"start": "open", "end": "close"}.get(event.kind, "void")
             runs.append(MarkupRun(markup, "", kind))  # type: ignore[arg-type]
         else:
             _end_unit(parts, runs)
@@ -133,6 +189,30 @@ def html_parts(text: str) -> list[str | Unit]:
     _end_unit(parts, runs)
     return parts
 
+
+def _pieces(begin: int, end: int, spans: Sequence[TemplateSpan]) -> Iterator[tuple[int, int, bool | None]]:
+    """Characters [begin, end) of a document without tags of HTML as code of templates and, with None, texts."""
+    for place, stop, inline in spans[bisect_left(spans, (begin,)) : bisect_left(spans, (end,))]:
+        if begin < place:
+            yield begin, place, None
+        yield place, stop, inline
+        begin = stop
+    if begin < end:
+        yield begin, end, None
+
+
+def _add_text(runs: list[MarkupRun], markup: str) -> None:
+    """Adds a text to the runs of a unit, apart from words that are shown apart."""
+    plain = unescape(markup)
+    if plain[:1].isalnum() and (border := _border_of_links(runs)):
+        runs.insert(border, SEPARATOR)
+    elif len(runs) > 1 and _VALUE.match(runs[-1].markup) and one_word(runs[-2].text[-1:] + plain[:1]):
+        runs.insert(-1, SEPARATOR)
+    runs.append(MarkupRun(markup, plain))
+
+
+_VALUE = re.compile(r"\{\{(?!!)|<[%?]")
+"""Beginning of code for a value that separates words."""
 
 _LINK = re.compile(r"<(/?)(?:a|label)\b", re.IGNORECASE)
 

@@ -61,6 +61,13 @@ class HtmlEvent(NamedTuple):
     offset: int
     opaque: bool = False
     """The content of the element stays."""
+    charset: str = ""
+    """Encoding that a meta element declares."""
+
+    @property
+    def kept(self) -> bool:
+        """True for the start of an element whose content stays."""
+        return self.kind == "start" and self.opaque
 
 
 def element_ends(events: Sequence[HtmlEvent]) -> dict[int, int]:

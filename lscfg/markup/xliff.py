@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import NamedTuple
 from xml.parsers import expat
 
 from lscfg.errors import cut
 from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, escape_text, unit_of, utf8_text
+from lscfg.markup.encoding import must_be_ascii
 
 OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
 """Inline elements whose content stays."""
@@ -48,14 +50,19 @@ class _Node:
 class _Reader:
     """The tree of a document.
 
+    Attributes:
+        encoding: that the document declares, empty if it declares none.
+
     Raises:
         DocumentError: the document is not well formed, nested too deeply, or declares entities.
     """
 
     def __init__(self, data: bytes):
         self.root = _Node("", {}, 0)
+        self.encoding = ""
         self._open, self._pending = [self.root], list[tuple[_Node, str]]()
         parser = self._parser = expat.ParserCreate(encoding="utf-8")
+        parser.XmlDeclHandler = self._declaration
         parser.ordered_attributes = False
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._text
@@ -67,6 +74,9 @@ class _Reader:
         except expat.ExpatError as error:
             raise DocumentError(f"line {error.lineno}: not well-formed XML: {cut(error)}") from None
         self._settle(len(data))
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        self.encoding = encoding or ""
 
     def _place(self) -> int:
         """The byte at which the parser is; whatever came before ends here."""
@@ -110,20 +120,26 @@ def read_xliff(data: bytes) -> Document:
     """A document of XLIFF, whose segments without a translation are its units.
 
     Raises:
-        DocumentError: the data are not XLIFF in UTF-8.
+        DocumentError: the data are not XLIFF in UTF-8, or declare another encoding and are not ASCII.
     """
-    mark, _ = utf8_text(data)
+    mark, text = utf8_text(data)
     data = data[len(mark) :]
-    root = _Reader(data).root.child("xliff")
+    reader = _Reader(data)
+    is_ascii = must_be_ascii(text, reader.encoding, 1)  # nothing precedes the declaration
+    root = reader.root.child("xliff")
     if root is None:
         raise DocumentError("the root element is not xliff; the file must be XLIFF 1.2 or 2.x")
     parts: list[str | Unit] = []
-    begin = 0
+    begin, skipped = 0, list[str]()
     for gap in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
+        if isinstance(gap, _Node):
+            skipped.append(_text_of(gap))
+            continue
         unit = unit_of([*_runs(gap.source.children, data)], flows=gap.flows)
         parts += [data[begin : gap.begin].decode(), gap.before, *unit, gap.after]
         begin = gap.end
-    return Document((*parts, data[begin:].decode()), escape_text, mark=mark)
+    whole = (*parts, data[begin:].decode())
+    return Document(whole, escape_text, mark=mark, ascii=is_ascii, skipped=tuple(skipped))
 
 
 def languages(data: bytes) -> tuple[str, str]:
@@ -158,8 +174,8 @@ class _Gap:
     after: str
 
 
-def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bool = True) -> Iterator[_Gap]:
-    """Gaps of a document in their order."""
+def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bool = True) -> Iterator[_Gap | _Node]:
+    """Gaps of a document in their order, and sources without a translation that have no place in their target."""
     flows = _flows(node, flows)
     translate = {"no": False, "yes": True}.get(node.attributes.get("translate", ""), translate)
     if node.name not in ("trans-unit", "segment"):
@@ -172,7 +188,8 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bo
     segmented = node.child("seg-source")
     flows = _flows(source, flows)
     parts_flow = _flows(segmented, flows) if segmented else flows
-    parts = [part for part in _parts(segmented) if _has_text(part)] if segmented else []
+    parts = [*_parts(segmented)] if segmented else []
+    full = [part for part in parts if _has_text(part)]
     if target is None:
         last = segmented or source
         blanks = data[node.inner : source.begin].decode()
@@ -183,19 +200,81 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True, flows: bo
         before, begin, end = "", target.begin, target.end
         opening = _opening(target, data)
     before += _for_review(opening) if old else opening
-    after = f"</{_name(opening)}>"
-    if target is not None and any(child.text is None for child in target.children):
-        numbers = Counter(_mid(part) for part in parts)
-        sources = {_mid(part): part for part in parts if _mid(part) and numbers[_mid(part)] == 1}
-        empty = [(part, sources.get(_mid(part))) for part in _parts(target) if not _has_text(part)]
-        filled = [(part, own) for part, own in empty if own]
-        yield from _filled(target, filled, data, parts_flow, _Gap(source, flows, begin, end, before, after))
-    elif target is None or not _has_text(target):
-        whole = _Gap(source, flows, begin, end, before, after)
-        if segmented and parts and not _is_loose(segmented):
-            yield from _filled(segmented, [(part, part) for part in parts], data, parts_flow, whole)
-        else:
-            yield whole
+    whole = _Gap(source, flows, begin, end, before, f"</{_name(opening)}>")
+    if target is not None and not _is_unfilled(source, target, full):
+        slots, lost = _slots(target, parts, data)
+        yield from _filled(target, slots, data, parts_flow, whole)
+        yield from (part or source for part in lost)
+    elif segmented and full and not _is_loose(segmented):
+        yield from _filled(segmented, [_slot(part, part, data) for part in full], data, parts_flow, whole)
+    else:
+        yield whole
+
+
+def _is_unfilled(source: _Node, target: _Node, parts: Sequence[_Node]) -> bool:
+    """True if a whole target is to be replaced: it contains no words, and no place for one of the marked parts."""
+    if all(child.text is not None for child in target.children):
+        return not _has_text(target)
+    known = _numbered(parts)
+    return _has_words(source) and not _has_words(target) and not any(_mid(part) in known for part in _parts(target))
+
+
+class _Slot(NamedTuple):
+    """A place for a translation: bytes that it replaces, and the markup around it."""
+
+    source: _Node
+    begin: int
+    end: int
+    before: str
+    after: str
+
+
+def _slot(part: _Node, source: _Node, data: bytes) -> _Slot:
+    """The place for a translation in a marked segment."""
+    opening = _opening(part, data)
+    return _Slot(source, part.begin, part.end, opening, f"</{_name(opening)}>")
+
+
+def _slots(target: _Node, parts: Sequence[_Node], data: bytes) -> tuple[list[_Slot], list[_Node | None]]:
+    """Places for the marked segments that a target with other text lacks, and the segments without a place.
+
+    Args:
+        parts: marked segments of ``seg-source``.
+
+    Returns:
+        The places in their order; and segments, None for an unknown one.
+    """
+    own, known = [*_parts(target)], _numbered(parts)
+    if not own:
+        return [], []  # the translation of the whole unit
+    found, lost = list[_Slot](), list[_Node | None]()
+    for part in own:
+        source = known.get(_mid(part))
+        if source is None:
+            lost += [] if _has_text(part) else [None]
+        elif _has_text(source) and not (_has_words(part) if _has_words(source) else _has_text(part)):
+            found.append(_slot(part, source, data))
+    present = {_mid(part): part for part in own}
+    free = not _is_loose(target) and present.keys() <= known.keys()
+    last: _Node | None = None
+    for number, part in enumerate(parts):
+        if _mid(part) in present:
+            last = present[_mid(part)]
+        elif _has_text(part) and not (free and _mid(part) in known):
+            lost.append(part)
+        elif _has_text(part):
+            opening, place = _opening(part, data), last.end if last else own[0].begin
+            near = parts[number - 1].end if last else part.end, part.begin if last else parts[number + 1].begin
+            blank = re.sub(r"<[^>]*>", "", data[slice(*near)].decode())
+            blank, after = " " if blank.strip() else blank, f"</{_name(opening)}>"
+            found.append(_Slot(part, place, place, blank * bool(last) + opening, after + blank * (not last)))
+    return sorted(found, key=lambda slot: (slot.begin, slot.end)), lost
+
+
+def _numbered(parts: Sequence[_Node]) -> dict[str, _Node]:
+    """Marked segments by their numbers, without those that share a number or have none."""
+    numbers = Counter(_mid(part) for part in parts)
+    return {_mid(part): part for part in parts if _mid(part) and numbers[_mid(part)] == 1}
 
 
 def _parts(node: _Node) -> Iterator[_Node]:
@@ -225,23 +304,21 @@ def _is_loose(node: _Node) -> bool:
     )
 
 
-def _filled(
-    frame: _Node, filled: Sequence[tuple[_Node, _Node]], data: bytes, flows: bool, whole: _Gap
-) -> Iterator[_Gap]:
+def _filled(frame: _Node, slots: Sequence[_Slot], data: bytes, flows: bool, whole: _Gap) -> Iterator[_Gap]:
     """Gaps of the segments of a unit, in a target with the markup and the texts that the frame has between them.
 
     Args:
-        filled: segments of the frame, and the sources of their translations.
+        slots: places in the frame.
         whole: gap of the unit.
     """
     before, place = whole.before, frame.inner
-    for number, (part, source) in enumerate(filled, 1):
-        opening = _opening(part, data)
-        before += data[place : part.begin].decode() + opening
-        after, place = f"</{_name(opening)}>", part.end
-        if number == len(filled):
+    for number, slot in enumerate(slots, 1):
+        before += data[place : slot.begin].decode() + slot.before
+        after, place = slot.after, slot.end
+        if number == len(slots):
             after += data[place : frame.closing].decode() + whole.after
-        yield _Gap(source, _flows(source, flows), whole.begin if number == 1 else whole.end, whole.end, before, after)
+        begin, flowing = whole.begin if number == 1 else whole.end, _flows(slot.source, flows)
+        yield _Gap(slot.source, flowing, begin, whole.end, before, after)
         before = ""
 
 
@@ -269,6 +346,20 @@ def _for_review(opening: str) -> str:
 
 def _has_text(node: _Node) -> bool:
     return any((child.text or "").strip() or (child.text is None and _has_text(child)) for child in node.children)
+
+
+def _has_words(node: _Node) -> bool:
+    """True if text stands outside inline elements whose content is code."""
+    return any(
+        (child.text or "").strip() or (child.text is None and child.name not in OPAQUE and _has_words(child))
+        for child in node.children
+    )
+
+
+def _text_of(node: _Node) -> str:
+    """The text in an element, in one line."""
+    whole = "".join(child.text if child.text is not None else _text_of(child) + " " for child in node.children)
+    return " ".join(whole.split())
 
 
 def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[MarkupRun]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from unicodedata import category
 
 from lscfg.errors import InputError
 from lscfg.prepare.languages import rule_languages
+from lscfg.prepare.untouched import untouched_spans
 
 # Moses' splitter is not part of sacremoses, but its lists of abbreviations are.
 
@@ -35,7 +37,44 @@ class Stretch(NamedTuple):
     after: str
 
 
-def split_sentences(text: str, language: str) -> list[Stretch]:
+class Undivided:
+    """Parts of a text in which no sentence ends: the sources of terms, and code, addresses and the like.
+
+    Args:
+        sources: of terms, as they are typed.
+        others: further parts.
+    """
+
+    def __init__(self, sources: Iterable[str] = (), others: Undivided | None = None):
+        parts = {_folded(source): source.split() for source in sources}
+        self._parts: dict[str, list[str]] = dict(others._parts) if others else {}
+        for folded, words in parts.items():
+            if len(words) > 1 or any(mark in folded[:-1] for mark in _WIDE):
+                self._parts[folded] = words
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Characters [begin, end) of the parts of a text, ascending; parts that overlap are one."""
+        folded = _folded(text) if self._parts else ""
+        own = [r"\s+".join(map(re.escape, words)) for part, words in self._parts.items() if part in folded]
+        found = [match.span() for part in own for match in re.finditer(part, text, re.IGNORECASE)]
+        joined: list[tuple[int, int]] = []
+        for begin, end in sorted([*untouched_spans(text), *found]):
+            if joined and begin < joined[-1][1]:
+                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+            else:
+                joined.append((begin, end))
+        return joined
+
+
+NO_TERMS = Undivided()
+
+
+def _folded(text: str) -> str:
+    """The text without blanks and case."""
+    return "".join(text.casefold().split())
+
+
+def split_sentences(text: str, language: str, whole: Undivided = NO_TERMS) -> list[Stretch]:
     """The sentences of a text, whose stretches joined give the text.
 
     A sentence ends at the end of its line, and at a full stop or the like before a capital letter, a digit or a letter
@@ -43,18 +82,20 @@ def split_sentences(text: str, language: str) -> list[Stretch]:
 
     Args:
         language: code of the language; empty: every line is a sentence.
+        whole: parts that stay in one sentence.
     """
     found, begin = list[Stretch](), 0
     for line in _LINE.finditer(text):
-        found += _of_line(text[begin : line.start()], line[0], language)
+        found += _of_line(text[begin : line.start()], line[0], language, whole)
         begin = line.end()
-    return [*found, *_of_line(text[begin:], "", language)] if begin < len(text) else found
+    return [*found, *_of_line(text[begin:], "", language, whole)] if begin < len(text) else found
 
 
-def _of_line(line: str, end: str, language: str) -> Iterator[Stretch]:
-    borders = [*_borders(line, language), len(line)] if language else [len(line)]
+def _of_line(line: str, end: str, language: str, whole: Undivided) -> Iterator[Stretch]:
+    borders = [*_borders(line, language)] if language else []
+    spans = whole.spans(line) if borders else []
     begin = 0
-    for border in borders:
+    for border in [*(one for one in borders if not _divides(one, spans)), len(line)]:
         piece = line[begin:border]
         sentence = piece.strip()
         if lead := piece[: len(piece) - len(piece.lstrip())] if sentence else "":
@@ -62,6 +103,11 @@ def _of_line(line: str, end: str, language: str) -> Iterator[Stretch]:
         after = piece[len(lead) + len(sentence) :]
         yield Stretch(sentence, after + (end if border == len(line) else ""))
         begin = border
+
+
+def _divides(border: int, spans: Sequence[tuple[int, int]]) -> bool:
+    before = bisect_left(spans, (border,)) - 1  # the last span that begins earlier
+    return before >= 0 and border < spans[before][1]
 
 
 def _borders(line: str, language: str) -> Iterator[int]:
@@ -115,20 +161,23 @@ def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(always), frozenset(digits)
 
 
-def cut_long(text: str, most: int) -> list[Stretch]:
+def cut_long(text: str, most: int, whole: Undivided = NO_TERMS) -> list[Stretch]:
     """A sentence in pieces of which a tokeniser makes at most so many words; they end at blanks.
 
     A single word between blanks stays whole, and so may exceed the limit.
+
+    Args:
+        whole: parts that stay in one piece if they do not exceed the limit.
 
     Raises:
         InputError: ``most`` is not positive.
     """
     if most < 1:
         raise InputError("a piece needs at least one word")
-    if len(text) <= most:
+    if len(text) <= most or words_and_signs(text) <= most:
         return [Stretch(text, "")]
     pieces, count = [""], 0
-    for word in re.findall(r"\S+\s*", text):
+    for word in _undivided(text, most, whole):
         size = words_and_signs(word)
         if pieces[-1] and count + size > most:
             pieces.append("")
@@ -136,6 +185,19 @@ def cut_long(text: str, most: int) -> list[Stretch]:
         pieces[-1] += word
         count += size
     return [Stretch(piece.rstrip(), piece[len(piece.rstrip()) :]) for piece in pieces]
+
+
+def _undivided(text: str, most: int, whole: Undivided) -> Iterator[str]:
+    """The words with the blanks after them; those of one part of at most so many words together."""
+    spans, groups = whole.spans(text), list[list[str]]()
+    for word in re.finditer(r"\S+\s*", text):
+        if groups and _divides(word.start(), spans):
+            groups[-1].append(word[0])
+        else:
+            groups.append([word[0]])
+    for words in groups:
+        together = "".join(words)
+        yield from [together] if words_and_signs(together) <= most else words
 
 
 def words_and_signs(text: str) -> int:

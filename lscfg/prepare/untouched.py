@@ -13,7 +13,7 @@ _PRINTF = r"%(?:\(\w+\)|\d+\$)?[-+#0]*+\d*+(?:\.\d+)?(?:hh?|ll?|z)?[sdifgxuc@]"
 _PATTERNS = (
     r"`[^`\n]+`",  # code
     r"(?:https?|ftp)://[^\s<>\"'`]+|\bwww\.[^\s<>\"'`]+\.[^\s<>\"'`]+",
-    r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    r"\b[\w.+-]{1,64}+@[\w-]+(?:\.[\w-]+)+",  # without a limit, time is quadratic
     r"\b[A-Za-z]:\\[^\s\"<>|]*",
     r"(?<![\w/.:])(?:~|\.{1,2})?(?:/[\w.+-]+){2,}/?",
     r"\{\{[^{}\n]*\}\}|[$#%]?\{\w*\}",
@@ -36,14 +36,20 @@ def untouched_parts(text: str, numbers: NumberFormats | None = None) -> list[str
     Args:
         numbers: formats of both languages; numbers that change their formats are no such parts.
     """
-    found: dict[str, None] = {}
+    parts = [text[begin:end] for begin, end in untouched_spans(text)]
+    return [*dict.fromkeys(part for part in parts if numbers is None or numbers.converted(part) == part)]
+
+
+def untouched_spans(text: str) -> list[tuple[int, int]]:
+    """Characters [begin, end) of the parts."""
+    found = []
     for match in _UNTOUCHED.finditer(text):
         part = match[0]
         if part[0] != "`" and any(sign in part for sign in ("/", "\\", "@", "www.")):
             part = part.rstrip(_MARKS)
-        if part and (numbers is None or numbers.converted(part) == part):
-            found[part] = None
-    return [*found]
+        if part:
+            found.append((match.start(), match.start() + len(part)))
+    return found
 
 
 def lost_parts(source: str, translation: str, numbers: NumberFormats | None = None) -> list[str]:

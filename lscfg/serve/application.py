@@ -99,13 +99,16 @@ class Application:
         if system.preparation is not None:
             source, target = system.preparation.sides
             self._pair, self._forms = LanguagePair(source.language, target.language), (source.unicode, target.unicode)
-        self._texts = TextRequests(self._dispatcher, settings, self._pair, self._forms, self._offer.keys)
+        self._texts = TextRequests(
+            self._dispatcher, settings, self._pair, self._forms, self._offer.keys, system.glossary
+        )
         report: dict[str, tuple[str, ...]] = {"/report": ("GET",)} if self._offer.report else {}
         self._routes = ROUTES | (PAGE if self._offer.page else {}) | report
         if system.memory is not None:
             self._routes |= corrections.ROUTES
-        common = self._dispatcher, settings, system.preparation is not None, self._offer.keys
-        self._corrections, self._why_not = Corrections(*common), WhyNotRequests(*common)
+        recipe = system.preparation.sides[0] if system.preparation is not None else None
+        self._corrections = Corrections(self._dispatcher, settings, recipe, self._offer.keys)
+        self._why_not = WhyNotRequests(self._dispatcher, settings, recipe is not None, self._offer.keys)
         self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request, self._routes)
 
     def _layers(self, origins: list[str]) -> ASGIApp:

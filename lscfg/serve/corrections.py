@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from lscfg.errors import counted, did_you_mean, quote
 from lscfg.io.sides import SIDES
+from lscfg.prepare.sides import SideRecipe
 from lscfg.serve.dispatch import Dispatcher
 from lscfg.serve.libre import check_key
 from lscfg.serve.pairs import pair_schema, read_pair
@@ -26,6 +27,8 @@ ROUTES = {ADD: ("GET", "POST"), UNDO: ("DELETE",)}
 LISTED, MOST_LISTED = 100, 1000
 """Corrections of a list, by default and at most."""
 PAGING = ("after", "limit")
+SOURCE = SIDES[0]
+"""Parameter of a removal."""
 LARGEST_ID = 2**31 - 1
 
 _ID = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
@@ -77,8 +80,11 @@ def operations(settings: ServeSettings) -> dict[tuple[str, str], dict[str, Any]]
             },
         },
         (UNDO, "DELETE"): {
-            "summary": "removes a stored correction",
-            "parameters": [{"name": "id", "in": "path", "required": True, "schema": _ID}],
+            "summary": "removes a stored correction, with a source only if it is one of that source",
+            "parameters": [
+                {"name": "id", "in": "path", "required": True, "schema": _ID},
+                {"name": SOURCE, "in": "query", "schema": {"type": "string"}},
+            ],
             "answer": {"type": "object", "required": ["undone"], "properties": {"undone": _ID}},
         },
     }
@@ -88,13 +94,13 @@ class Corrections:
     """Stores corrections in the memory of a system.
 
     Args:
-        raw: True: pairs are raw text that the system prepares; False: words.
+        recipe: preparation of the source of pairs, which are raw text; None: pairs are words.
         keys: see ``Offer.keys``.
     """
 
-    def __init__(self, dispatcher: Dispatcher, settings: ServeSettings, raw: bool, keys: Sequence[str]):
-        self._dispatcher, self._settings, self._keys = dispatcher, settings, keys
-        self._options = TranslationOptions(raw=raw, max_words=settings.max_words)
+    def __init__(self, dispatcher: Dispatcher, settings: ServeSettings, recipe: SideRecipe | None, keys: Sequence[str]):
+        self._dispatcher, self._settings, self._recipe, self._keys = dispatcher, settings, recipe, keys
+        self._options = TranslationOptions(raw=recipe is not None, max_words=settings.max_words)
 
     async def collection(self, request: Request) -> Response:
         """Lists pairs, or stores one."""
@@ -125,13 +131,18 @@ class Corrections:
         """Removes a pair.
 
         Raises:
-            RefusalError: as ``check_key`` and ``Dispatcher.compute``; no correction has this number.
+            RefusalError: as ``check_key``, ``named_source`` and ``Dispatcher.compute``; no correction has this number,
+                or the one with this number has another source than the request names.
         """
         check_key({}, request.headers, self._keys)
         text = request.path_params["id"]
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-        undoing = UndoWork(*self._dispatcher.described, number)
-        if not await self._dispatcher.compute(request.receive, "correction", undo_correction, undoing):
+        undoing = UndoWork(*self._dispatcher.described, number, named_source(request), self._recipe)
+        done = await self._dispatcher.compute(request.receive, "correction", undo_correction, undoing)
+        if done is None:
+            cure = f"GET {ADD} lists the corrections"
+            raise RefusalError(409, f"correction {number} has another source than {quote(undoing.source)}; {cure}")
+        if not done:
             raise RefusalError(404, f"no correction {quote(text)}; an earlier request may have removed it")
         self._dispatcher.counts["corrections_removed"] += 1
         return JsonLine({"undone": number})
@@ -157,6 +168,21 @@ def read_paging(request: Request) -> tuple[int, int]:
         seen.add(key)
         found[key] = int(text)
     return found["after"], found["limit"]
+
+
+def named_source(request: Request) -> str | None:
+    """The source that a removal names, or None.
+
+    Raises:
+        RefusalError: a parameter is unknown or repeated.
+    """
+    given = request.query_params.multi_items()
+    for key, _ in given:
+        if key != SOURCE:
+            raise RefusalError(400, f"no parameter {quote(key)}{did_you_mean(key, [SOURCE])}; the only one is {SOURCE}")
+    if len(given) > 1:
+        raise RefusalError(400, f"{SOURCE} must be one text")
+    return given[0][1] if given else None
 
 
 # ---- in a worker ----
@@ -193,6 +219,10 @@ class UndoWork:
     key: str
     system: bytes
     number: int
+    source: str | None
+    """The text whose correction it must be; None: that of any text."""
+    recipe: SideRecipe | None
+    """Preparation of the text; None: it consists of words."""
 
 
 def store_correction(work: CorrectionWork) -> dict[str, int]:
@@ -205,6 +235,14 @@ def list_corrections(work: ListWork) -> list[dict[str, Any]]:
     return open_translator(work.key, work.system).stored(work.after, work.most, work.options)
 
 
-def undo_correction(work: UndoWork) -> bool:
-    """Removes a correction; see ``Translator.undo``."""
-    return open_translator(work.key, work.system).undo(work.number)
+def undo_correction(work: UndoWork) -> bool | None:
+    """Removes a correction; see ``Translator.undo``. None: it is one of another source, and stays."""
+    translator = open_translator(work.key, work.system)
+    if work.source is not None:
+        listed = translator.stored(work.number - 1, 1, TranslationOptions())  # in words
+        if not listed or listed[0]["id"] != work.number:
+            return False
+        given = work.source if work.recipe is None else work.recipe.side().encode(work.source)
+        if "".join(given.split()) != "".join(listed[0]["source"].split()):  # its last full stop may be apart
+            return None
+    return translator.undo(work.number)

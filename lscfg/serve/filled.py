@@ -23,6 +23,7 @@ from lscfg.parallel.engine import Engine
 from lscfg.parallel.worker import drop
 from lscfg.prepare.languages import same_language
 from lscfg.prepare.record import Record
+from lscfg.prepare.sentences import NO_TERMS, Undivided
 from lscfg.serve.lattices import BadSentenceError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text
@@ -33,6 +34,8 @@ LISTED, PLACES = 5, 3
 
 FIRST_WORDS = 40
 """Characters of a sentence that name the sentence where the document shows no lines."""
+
+NO_PLACE = "not translated: the target contains other text, and no empty segment of this number"
 
 Place = int | str
 """The line of a sentence, or its first words in quotes."""
@@ -46,6 +49,7 @@ class DocumentWork:
         ending: of its format, see ``lscfg.markup.formats``.
         raw: lines may consist of several sentences.
         most: maximum words of a sentence.
+        whole: parts that stay in one sentence.
     """
 
     data: bytes
@@ -53,6 +57,7 @@ class DocumentWork:
     pair: LanguagePair
     raw: bool
     most: int
+    whole: Undivided = NO_TERMS
 
 
 @dataclass(frozen=True)
@@ -91,9 +96,10 @@ class ReadDocument:
 
     @property
     def warnings(self) -> list[tuple[Place, str]]:
-        """Warnings of sentences that were cut, with the place of the first sentence of their text."""
+        """Warnings of skipped texts, and of sentences that were cut, with the first sentence of their text."""
         rows = zip(self.texts, by_text(self.texts, self.places), strict=True)
-        return [(places[0], warning) for text, places in rows for warning in text.warnings]
+        skipped = [(_first_words(text), NO_PLACE) for text in self.document.skipped]
+        return [*skipped, *((places[0], warning) for text, places in rows for warning in text.warnings)]
 
 
 def _first_words(sentence: str) -> str:
@@ -107,7 +113,7 @@ def read_document(work: DocumentWork) -> ReadDocument:
         DocumentError: the document is malformed.
     """
     document = FORMATS[work.ending].read(work.data)
-    texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most) for unit in document.units)
+    texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most, work.whole) for unit in document.units)
     named = languages(work.data) if FORMATS[work.ending] is FORMATS[".xlf"] else ("", "")
     return ReadDocument(document, texts, named)
 
@@ -192,7 +198,8 @@ def translated_document(
         raise InputError(f"not the name of a document; documents are {', '.join(FORMATS)}", path)
     preparation, most = system.preparation, ServeSettings().max_words
     pair = LanguagePair(*(side.language for side in preparation.sides)) if preparation else LanguagePair()
-    work = DocumentWork(read_bytes(path), Path(path).suffix.lower(), pair, preparation is not None, most)
+    whole = Undivided(term.source for term in system.glossary)
+    work = DocumentWork(read_bytes(path), Path(path).suffix.lower(), pair, preparation is not None, most, whole)
     try:
         read = read_document(work)
     except DocumentError as error:

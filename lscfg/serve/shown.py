@@ -12,7 +12,7 @@ from lscfg.decode.derivations import Alternative, Translated
 from lscfg.decode.details import sentence_posterior
 from lscfg.decode.inflected import PhraseTest
 from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
-from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm, inside_word
+from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm, WordMatch, inside_word, without_case
 from lscfg.errors import quote
 from lscfg.markup.document import WITHOUT_BLANKS
 from lscfg.prepare.offsets import Range, word_ranges
@@ -70,29 +70,29 @@ def given_terms(
     for terms in (*glossaries, untouched):
         given = own
         found = prepared_terms(terms, first, second, text, words, occurs)
-        inside = [_inside_word(words.split(), term.source.split(), first.subwords) for term in found.terms]
+        inside = [_only_inside_words(words.split(), term, first.subwords) for term in found.terms]
         for term in (term for term, within in zip(found.terms, inside, strict=True) if within):
             name = quote(first.join(term.source))
             warnings[f"the term {name} is part of a longer word here and is not used"] = None
         kept.append([term for term, within in zip(found.terms, inside, strict=True) if not within])
         typed = {**found.typed, **typed}
         own = own | found.kept
-    automatic = frozenset((source, form) for source, form in own - given if (source.lower(), "") not in given)
-    return GivenTerms(_joined_index(kept), chosen, typed, frozenset(own), automatic, tuple(warnings))
+    automatic = frozenset((source, form) for source, form in own - given if (without_case(source), "") not in given)
+    return GivenTerms(_joined_index(kept, first.subwords), chosen, typed, frozenset(own), automatic, tuple(warnings))
 
 
-def _joined_index(glossaries: Sequence[Sequence[Term]]) -> TermIndex:
+def _joined_index(glossaries: Sequence[Sequence[Term]], subwords: bool = False) -> TermIndex:
     """One index of several glossaries, the earlier of which count first."""
-    return reduce(TermIndex.before, (TermIndex(terms) for terms in glossaries if terms), TermIndex())
+    return reduce(TermIndex.before, (TermIndex(terms, subwords) for terms in glossaries if terms), TermIndex())
 
 
-def _inside_word(pieces: Sequence[str], term: Sequence[str], subwords: bool) -> bool:
-    """True if the pieces of a term occur within a longer word; scripts without blanks have no such words."""
-    for begin in range(len(pieces) - len(term) + 1):
-        end = begin + len(term)
-        if [*pieces[begin:end]] == [*term] and inside_word(pieces, (begin, end), subwords):
-            return True
-    return False
+def _only_inside_words(pieces: Sequence[str], term: Term, subwords: bool) -> bool:
+    """True if a term occurs, but only within longer words; scripts without blanks have no such words."""
+    way = WordMatch.of(term)
+    wanted, found = way.keys(term.source.split()), way.keys(pieces)
+    spans = [(begin, begin + len(wanted)) for begin in range(len(found) - len(wanted) + 1)]
+    places = [span for span in spans if found[slice(*span)] == wanted]
+    return bool(places) and all(inside_word(pieces, span, subwords) for span in places)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class ShownTranslation:
         typed = []
         for one in used:
             own = " ".join(words[slice(*one.source)])
-            keep = (own, one.form) in given.kept or (one.form == own and (own.lower(), "") in given.kept)
+            keep = (own, one.form) in given.kept or (one.form == own and (without_case(own), "") in given.kept)
             before = _with_blanks(text, places[one.source[0]][0], places[one.source[1] - 1][1])
             typed.append((one, before if keep else given.typed.get(one.form, one.form), keep))
         if sides and typed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import quote as percent_quoted
@@ -11,10 +11,12 @@ from urllib.parse import quote as percent_quoted
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from lscfg.decode.terms import Term
 from lscfg.errors import counted, quote
 from lscfg.formats.marked import blank_tags
 from lscfg.markup.formats import Format
 from lscfg.prepare.languages import base_language, same_language
+from lscfg.prepare.sentences import Undivided
 from lscfg.serve.dispatch import Dispatcher, Progress, RequestSentence
 from lscfg.serve.documents import FileStore, StoredFile, known_format
 from lscfg.serve.filled import (
@@ -56,6 +58,7 @@ class TextRequests:
         forms: Unicode forms of both sides of the preparation, with which lines may consist of several sentences;
             None: the system has none.
         keys: keys of which each request must contain one; empty: none is needed.
+        glossary: of the service.
     """
 
     def __init__(
@@ -65,8 +68,10 @@ class TextRequests:
         pair: LanguagePair,
         forms: Forms | None,
         keys: Sequence[str],
+        glossary: Iterable[Term] = (),
     ):
         self._dispatcher, self._settings, self._pair, self._forms = dispatcher, settings, pair, forms
+        self._own_terms = Undivided(term.source for term in glossary)
         self._raw, self._keys, self._files = forms is not None, keys, FileStore()
 
     def _options(
@@ -86,11 +91,13 @@ class TextRequests:
                 sentences or their translations exceed a limit.
         """
         query = read_libre(found, self._settings, self._pair, self._forms)
-        documents = [await self._read(request, text.encode(), ".html") for text in query.texts] if query.html else []
+        whole = self._whole_parts(query.instructions)
+        documents = [await self._read(request, text.encode(), ".html", whole) for text in query.texts if query.html]
         texts = [text for document in documents for text in document.texts]
         names = [f"q[{k}]" if query.many else "q" for k in range(len(query.texts))]
         if not query.html:
-            texts = [self._text(text) for text in query.texts]
+            most = self._settings.max_words
+            texts = [SplitText.of(text, self._pair, self._raw, most, whole) for text in query.texts]
         owners = [k for k, document in enumerate(documents) for _ in document.texts] or [*range(len(texts))]
         options = self._options(query.alternatives, query.details)
         tagged = [tagged for document in documents for tagged in document.tagged] or [False] * len(texts)
@@ -98,7 +105,8 @@ class TextRequests:
         sentences = self._sentences(named, options, query.instructions)
         if len(sentences) > (most := self._settings.max_sentences):
             raise RefusalError(413, f"{len(sentences)} sentences; at most {most} are allowed in a request")
-        if (listed := len(sentences) * (1 + query.alternatives)) > (most := self._settings.max_translations):
+        listed = len(sentences) * (1 + query.alternatives)
+        if query.alternatives and listed > (most := self._settings.max_translations):
             raise RefusalError(413, f"{listed} translations; at most {most} are listed; ask for fewer alternatives")
         answers = by_text(texts, await self._dispatcher.translate(request.receive, sentences))
         request.scope["lscfg.notes"]["done"] = counted(len(sentences), "sentence")
@@ -124,8 +132,8 @@ class TextRequests:
         merged.pop("known", None)
         return JsonLine(merged)
 
-    def _text(self, text: str) -> SplitText:
-        return SplitText.of(text, self._pair, self._raw, self._settings.max_words)
+    def _whole_parts(self, instructions: Instructions) -> Undivided:
+        return Undivided((term.source for term in instructions.terms), self._own_terms)
 
     def _sentences(
         self, texts: Sequence[NamedText], options: TranslationOptions, instructions: Instructions
@@ -191,12 +199,13 @@ class TextRequests:
         mode = read_xml_input(found)
         if mode is not None and ending != TAGGED:
             raise RefusalError(400, f"xml_input applies to files {TAGGED}, not {ending}; remove the key")
-        read = await self._read(request, file.data, ending, mode is None)
+        instructions = read_instructions(found, self._forms)
+        read = await self._read(request, file.data, ending, self._whole_parts(instructions), mode is None)
         self._check_languages_of(read)
         texts = zip(read.names, read.texts, read.tagged, strict=True)
         named = [NamedText(f"{name} of the file", text, tagged) for name, text, tagged in texts]
         options = self._options(xml_input=mode)
-        sentences = self._sentences(named, options, read_instructions(found, self._forms))
+        sentences = self._sentences(named, options, instructions)
         request.scope["lscfg.notes"]["done"] = counted(len(sentences), "sentence")
         if request.query_params.get("progress") == "1":
             lines = self._progress(request, read, sentences, name, form)
@@ -267,8 +276,10 @@ class TextRequests:
             raise RefusalError(404, "no such file; translated files are kept for 10 minutes")
         return _download(file)
 
-    async def _read(self, request: Request, data: bytes, ending: str, split: bool = True) -> ReadDocument:
-        work = DocumentWork(data, ending, self._pair, self._raw and split, self._settings.max_words)
+    async def _read(
+        self, request: Request, data: bytes, ending: str, whole: Undivided, split: bool = True
+    ) -> ReadDocument:
+        work = DocumentWork(data, ending, self._pair, self._raw and split, self._settings.max_words, whole)
         found: ReadDocument = await self._dispatcher.compute(request.receive, "the file", read_document, work)
         return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from lscfg.prepare.languages import base_language, code_fault, is_unspaced, language_of
-from lscfg.prepare.sentences import Stretch, cut_long, split_sentences, words_and_signs
+from lscfg.prepare.sentences import NO_TERMS, Stretch, Undivided, cut_long, split_sentences, words_and_signs
 
 Found = TypeVar("Found")
 
@@ -106,15 +106,16 @@ class SplitText:
     """One for each sentence that was cut."""
 
     @classmethod
-    def of(cls, text: str, pair: LanguagePair, raw: bool, most: int) -> SplitText:
+    def of(cls, text: str, pair: LanguagePair, raw: bool, most: int, whole: Undivided = NO_TERMS) -> SplitText:
         """The text in sentences of at most so many words, also after a tokeniser.
 
         Args:
             raw: lines may consist of several sentences; False: each line is one.
+            whole: parts that stay in one sentence.
         """
         found, warnings = list[Stretch](), list[str]()
-        for sentence, after in split_sentences(text, (pair.source or "en") if raw else ""):
-            pieces = cut_long(sentence, most) if raw else [Stretch(sentence, "")]
+        for sentence, after in split_sentences(text, (pair.source or "en") if raw else "", whole):
+            pieces = cut_long(sentence, most, whole) if raw else [Stretch(sentence, "")]
             found += [*pieces[:-1], Stretch(pieces[-1].sentence, pieces[-1].after + after)]
             if len(pieces) > 1:
                 words = words_and_signs(sentence)

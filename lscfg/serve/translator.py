@@ -27,7 +27,7 @@ from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.numbers import NumberFormats
-from lscfg.prepare.sentences import split_sentences
+from lscfg.prepare.sentences import Undivided, split_sentences
 from lscfg.prepare.sides import Side
 from lscfg.prepare.untouched import lost_parts, untouched_parts
 from lscfg.serve.detection import LanguageDetection
@@ -109,6 +109,7 @@ class Translator:
         self._known = self._decoder.known_words(SOURCE)
         self._languages = LanguageDetection(system, self._decoder, self._known, self._sides)
         self._glossary, self._confidence = system.glossary, system.confidence
+        self._whole = Undivided(term.source for term in self._glossary)
         self._memory = _opened_memory(system, self._decoder.align, self._sides)
         self.rules = len(self._decoder.grammar) if self._decoder.lists_rules else None
 
@@ -232,7 +233,7 @@ class Translator:
         assert self._memory is not None
         words, typed = self._words(source, options), ""
         if options.raw and self._sides is not None:
-            if (parts := len(split_sentences(source, self._sides[0].recipe.language))) > 1:
+            if (parts := len(split_sentences(source, self._sides[0].recipe.language, self._whole))) > 1:
                 raise BadSentenceError(f"source: {parts} sentences; store each of them with its translation")
             if "\0" in target or length_fault(target):
                 raise BadSentenceError("target: contains a NUL character or is too long")
@@ -255,7 +256,7 @@ class Translator:
         """
         words, sides = self._words(source, options), self._sides if options.raw else None
         if sides is not None:
-            if (parts := len(split_sentences(source, sides[0].recipe.language))) > 1:
+            if (parts := len(split_sentences(source, sides[0].recipe.language, self._whole))) > 1:
                 raise BadSentenceError(f"source: {parts} sentences; ask for each of them")
             if "\0" in wanted or length_fault(wanted):
                 raise BadSentenceError("wanted: contains a NUL character or is too long")

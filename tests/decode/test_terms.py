@@ -322,6 +322,16 @@ def test_pieces_of_a_longer_word_are_no_term():
     assert whole.before(index).find(["▁Haus", "tür"]).occurrences == ()
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [("Straße", "STRASSE"), ("STRASSE", "Straße"), ("İstanbul", "istanbul"), ("ISPARTA", "ısparta"), ("ΟΔΟΣ", "οδος")],
+)
+def test_nocase_knows_capitals_that_are_several_letters_or_other_ones(source, text):
+    index = TermIndex([Term(source, ("x",), match="nocase")])
+    assert [one.span for one in index.find(["a", text]).occurrences] == [(1, 2)]
+    assert TermIndex([Term(source, ("x",))]).find([text]).occurrences == ()
+
+
 def test_of_equal_sources_the_narrowest_match_counts_within_a_glossary():
     ours, theirs = Term("casa", ("A",), match="nocase"), Term("casa", ("B",))
     stem = Term("casas", ("C",), "hard", "stem", "es")

@@ -48,6 +48,20 @@ def test_documents_are_those_of_the_service(name: str, bundle: Path, tmp_path: P
         assert ("hut" in answer.text.lower()) == terms
 
 
+def test_segments_that_are_not_translated_are_told(
+    bundle: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = '<seg-source><mrk mtype="seg" mid="1">la casa</mrk> <mrk mtype="seg" mid="1">una flor</mrk></seg-source>'
+    target = '<target>x <mrk mtype="seg" mid="1">y</mrk><mrk mtype="seg" mid="2"/></target>'
+    unit = f'<trans-unit id="1"><source>la casa una flor</source>{source}{target}</trans-unit>'
+    text = f'<xliff version="1.2"><file source-language="es" target-language="en"><body>{unit}</body></file></xliff>'
+    (tmp_path / "a.xlf").write_text(text)
+    command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document", str(tmp_path / "a.xlf")]
+    assert cli.main([*command, "-o", str(tmp_path / "out")]) == 0
+    assert "not translated: the target contains other text" in caplog.text
+    assert (tmp_path / "out").read_text() == text
+
+
 def test_terms_are_counted_and_obeyed_before_a_full_stop(
     bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,6 +4,7 @@ import random
 import re
 from html import unescape
 from xml.dom import minidom
+from xml.etree import ElementTree
 
 import pytest
 
@@ -41,6 +42,7 @@ def translated(data, ending, change=str.upper):
         (".html", "<script>a='</script&>'; x()</script>b", "<script>a='</script&>'; x()</script>B"),
         (".html", "<code&x>a</code&x>", "<code&x>A</code&x>"),
         (".html", "<p>a &# b &amp c</p><p class=x>d</p>", "<p>A &amp;# B &amp; C</p><p class=x>D</p>"),
+        (".html", "<iframe>a & b</iframe><xmp>a & b</xmp>c", "<iframe>a & b</iframe><xmp>a & b</xmp>C"),
         (".html", "", ""),
         (".srt", f"1\n{TIMES}\nit is <i>so</i>\n\n2\n", f"1\n{TIMES}\nIT IS <i>SO</i>\n\n2\n"),
         (".srt", f"\ufeff1\r\n{TIMES}\r\n- yes\r\n- no\r\n", f"\ufeff1\r\n{TIMES}\r\n- YES\r\n- NO\r\n"),
@@ -164,7 +166,26 @@ TARGETS = {
         "<target><g id='7'><mrk mtype='seg' mid='1'>X.</mrk> <mrk mtype='seg' mid='2' /></g></target>",
         f"{REVIEW}<g id='7'><mrk mtype='seg' mid='1'>X.</mrk> <mrk mtype='seg' mid='2'>C.</mrk></g></target></trans-",
     ),
-    "other": ("<target><mrk mtype='seg' mid='7'/></target>", "<target><mrk mtype='seg' mid='7'/></target>"),
+    "lacking": (
+        "<target><mrk mtype='seg' mid='1'>X.</mrk></target>",
+        f"{REVIEW}<mrk mtype='seg' mid='1'>X.</mrk> <mrk mtype='seg' mid='2'>C.</mrk></target>",
+    ),
+    "lacking the first": (
+        "<target><g id='7'><mrk mtype='seg' mid='2'>X.</mrk></g></target>",
+        f"{REVIEW}<g id='7'><mrk mtype='seg' mid='1'>A <g id='1'>B</g> D.</mrk> <mrk mtype='seg' mid='2'>X.</mrk></g>",
+    ),
+    "empty and lacking": (
+        "<target><mrk mtype='seg' mid='1'><x id='9'/></mrk></target>",
+        f"{REVIEW}<mrk mtype='seg' mid='1'>A <g id='1'>B</g> D.</mrk> <mrk mtype='seg' mid='2'>C.</mrk></target>",
+    ),
+    "other": (
+        "<target><mrk mtype='seg' mid='7'/></target>",
+        f"{REVIEW}<x id='0'/><mrk mtype='seg' mid='1'>A <g id='1'>B</g> D.</mrk> <mrk mtype='seg' mid='2'>C.</mrk></",
+    ),
+    "markup": (
+        "<target><g id='1'></g></target>",
+        f"{REVIEW}<x id='0'/><mrk mtype='seg' mid='1'>A <g id='1'>B</g> D.</mrk",
+    ),
     "whole": ("<target>X. Y.</target>", "<target>X. Y.</target>"),
 }
 
@@ -193,13 +214,129 @@ def test_marked_segments_of_xliff_1_are_filled_one_by_one(kind):
         (
             "<mrk mtype='seg' mid='0'>a.</mrk> <mrk mtype='seg' mid='0'>b.</mrk>",
             "<target><mrk mtype='seg' mid='0'/> <mrk mtype='seg' mid='0'/></target>",
-            "<target><mrk mtype='seg' mid='0'/> <mrk mtype='seg' mid='0'/></target>",
+            "<mrk mtype='seg' mid='0'>A.</mrk> <mrk mtype='seg' mid='0'>B.</mrk></target>",
+        ),
+        (
+            "<mrk mtype='seg' mid='1'>a.</mrk><mrk mtype='seg' mid='2'>b.</mrk> <mrk mtype='seg' mid='3'><x/></mrk>",
+            "<target><mrk mtype='seg' mid='1'>X.</mrk> <mrk mtype='seg' mid='3'/></target>",
+            "<mrk mtype='seg' mid='1'>X.</mrk><mrk mtype='seg' mid='2'>B.</mrk> <mrk mtype='seg' mid='3'/></target>",
         ),
     ],
 )
 def test_segments_that_are_not_the_whole_text(segments, target, wanted):
     unit = f"<trans-unit><source>a. b.</source><seg-source>{segments}</seg-source>{target}</trans-unit>"
     assert wanted in translated(f"<xliff version='1.2'>{unit}</xliff>", ".xlf")
+
+
+@pytest.mark.parametrize("version", ["1.2", "2.0"])
+@pytest.mark.parametrize(
+    "target",
+    ["<target><g id='1'></g></target>", "<target> <x id='1'/></target>", "<target><ph id='1'>&lt;br></ph></target>",
+     "<target><mrk mtype='seg' mid='1'/></target>"],
+)  # fmt: skip
+def test_targets_of_markup_alone_are_missing_targets(version, target):
+    name = "trans-unit" if version == "1.2" else "segment"
+    unit = f"<{name}><source>a <x id='1'/> b</source>{target}</{name}>"
+    state = ' state="needs-review-translation"' if version == "1.2" else ""
+    wanted = unit.replace(target, f"<target{state}>A <x id='1'/> B</target>")
+    assert wanted in translated(f"<xliff version='{version}'>{unit}</xliff>", ".xlf")
+    codes = unit.replace("a <x id='1'/> b", "<x id='1'/>")
+    assert codes in translated(f"<xliff version='{version}'>{codes}</xliff>", ".xlf")
+
+
+@pytest.mark.parametrize(
+    ("segments", "target", "skipped"),
+    [
+        ("", "<mrk mtype='seg' mid='1'>X.</mrk><mrk mtype='seg' mid='2'/>", ("a. b.",)),
+        ("<mrk mtype='seg' mid='1'>a.</mrk> <mrk mtype='seg' mid='2'>b <g>c</g></mrk>",
+         "<mrk mtype='seg' mid='9'>X.</mrk>", ("a.", "b c")),
+        ("<mrk mtype='seg' mid='1'>a.</mrk> <mrk mtype='seg' mid='2'>b.</mrk>", "X. <mrk mtype='seg' mid='2'>Y.</mrk>",
+         ("a.",)),
+        ("<mrk mtype='seg' mid='0'>a.</mrk> <mrk mtype='seg' mid='0'>b.</mrk>",
+         "<mrk mtype='seg' mid='0'>X.</mrk> <mrk mtype='seg' mid='0'/>", ("a. b.",)),
+        ("<mrk mtype='seg' mid='0'>a.</mrk> <mrk mtype='seg' mid='0'>b.</mrk>",
+         "<mrk mtype='seg' mid='0'>X.</mrk> <mrk mtype='seg' mid='0'>Y.</mrk>", ()),
+    ],
+)  # fmt: skip
+def test_segments_without_a_place_in_their_target_are_named(segments, target, skipped):
+    segmented = f"<seg-source>{segments}</seg-source>" if segments else ""
+    unit = f"<trans-unit><source>a. b.</source>{segmented}<target>{target}</target></trans-unit>"
+    data = f"<xliff version='1.2'>{unit}</xliff>"
+    document = FORMATS[".xlf"].read(data.encode())
+    assert document.skipped == skipped and not document.units
+    assert document.filled([]).decode() == data
+
+
+LATIN = '<?xml version="1.0" encoding="ISO-8859-1"?>'
+
+
+@pytest.mark.parametrize(
+    ("ending", "data"),
+    [
+        (".html", '<meta charset="iso-8859-1"><title>x</title><p>x&nbsp;</p>'),
+        (".html", "<META HTTP-EQUIV=Content-Type content='text/html; charset=windows-1252'><p>&nbsp;x <br>&nbsp;x</p>"),
+        (".html", "<meta charset=iso-8859-2 /><meta charset=utf-8><p>x"),
+        (".html", "<meta charset=x-unknown><p>x"),
+        (".html", LATIN + "<meta charset=utf-8><p>x"),
+        (".xlf", LATIN + "<xliff version='1.2'><trans-unit><source>x &#160;<x/>x</source></trans-unit></xliff>"),
+    ],
+)
+def test_characters_beyond_ascii_are_references_under_another_encoding(ending, data):
+    found = translated(data, ending, lambda text: text.replace("x", "für & 二"))
+    assert found.isascii() and "f&#252;r &amp; &#20108;" in found
+    assert "für & 二" in unescape(found)
+    if ending == ".xlf":
+        assert "für & 二" in ElementTree.fromstring(found.encode("latin-1")).findtext(".//target")
+
+
+@pytest.mark.parametrize(
+    ("ending", "data"),
+    [
+        (".html", "<meta charset=utf8><meta charset=latin-1><p>é"),
+        (".html", "<meta charset=utf-16><p>é"),  # read as UTF-8 by browsers
+        (".html", "\ufeff<meta charset=latin-1><p>é"),  # the mark precedes
+        (".html", "<!-- <meta charset=latin-1> --><textarea><meta charset=latin-1></textarea><p>é"),
+        (".html", "<meta charset='<?= $x ?>'><meta content='text/html; charset=latin-1'><p>é"),
+        (
+            ".xlf",
+            "<?xml version='1.0' encoding='utf-8'?><xliff version='1.2'><segment><source>é</source></segment></xliff>",
+        ),
+    ],
+)
+def test_characters_stay_characters_under_utf_8(ending, data):
+    assert translated(data, ending).endswith("É" if ending == ".html" else "</xliff>")
+
+
+def test_lines_of_errors_are_those_of_the_declaration():
+    with pytest.raises(DocumentError, match=r"^line 3: declares the encoding 'latin-1', but .*; convert the file"):
+        FORMATS[".html"].read("<html>\n<head>\n<meta charset=latin-1><p>é".encode())
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        ("<p>a <?php echo $a->b; ?>, b</p>", "<p>A <?php echo $a->b; ?>, B</p>"),
+        ("<p>a <%= x > 3 %> b</p><%-- <%= a %> --%>", "<p>A <%= x > 3 %> B</p><%-- <%= a %> --%>"),
+        ("{% if x > 3 %}\n<p>a{% else %}b{% endif %}</p>", "{% if x > 3 %}\n<p>A{% else %}B{% endif %}</p>"),
+        ("<p>a {{ x|f('b > &lt; <i>') }}!</p>", "<p>A {{ x|f('b > &lt; <i>') }}!</p>"),
+        ("a<?php if (1 > 0) { ?>b<?php } ?>c<?php echo '<p>d'", "A<?php if (1 > 0) { ?>B<?php } ?>C<?php echo '<p>d'"),
+        ("<a <?= $x > 1 ?> id={{u}} class=notranslate>a</a>b", "<a <?= $x > 1 ?> id={{u}} class=notranslate>a</a>B"),
+        ("<div{% if a > b %} class='c'{% endif %}>d</div>", "<div{% if a > b %} class='c'{% endif %}>D</div>"),
+        ("<{{tag}} class=x>a</{{tag}}>", "<{{tag}} class=x>A</{{tag}}>"),
+        ("<!-- {{ --> a }} b<br>c <% d", "<!-- {{ --> A }} B<br>C &lt;% D"),
+        ("<script>x = '{{ a }}</p>'; y = '{%';</script>a %} b", "<script>x = '{{ a }}</p>'; y = '{%';</script>A %} B"),
+        ("<?xml:namespace prefix='o' /><p>a</p><?= 1 ?>", "<?xml:namespace prefix='o' /><p>A</p><?= 1 ?>"),
+        ("<p>a <?pi b > c ?>d\n{{{\ne\n}}}\n<b>f</b>", "<p>A <?pi b > c ?>D {{{\ne\n}}} <b>F</b>"),
+        ("a{{b}}c", "A {{b}}C"),
+    ],
+)  # fmt: skip
+def test_code_of_templates_in_html_stays(data, wanted):
+    assert translated(data, ".html") == wanted
+
+
+def test_no_word_leaves_the_branch_of_a_template():
+    data = b"<p>{{#if a}}yes{{else}}no{{/if}} or {% if b %}c{% endif %} {{d}} e</p>"
+    assert [unit.text for unit in FORMATS[".html"].read(data).units] == ["yes", "no", "or", "c", "e"]
 
 
 def test_line_ends_of_a_marked_segment_may_be_preserved():
@@ -249,6 +386,15 @@ def test_names_of_xliff_may_have_a_prefix():
         (".xlf", b"<!DOCTYPE x [<!ENTITY a 'b'>]><xliff/>", "contains a DOCTYPE"),
         (".xlf", b"<xliff>" + b"<g>" * 200, "nested too deeply; at most 100"),
         (".srt", b"hello", "contains no times"),
+        (
+            ".html",
+            "<meta charset=iso-8859-1><p>é".encode(),
+            "line 1: declares the encoding 'iso-8859-1', but documents",
+        ),
+        (".html", b"<meta charset=iso-2022-jp><p>a", "declares the encoding 'iso-2022-jp'"),
+        (".xlf", f"{LATIN}<xliff>é</xliff>".encode(), "line 1: declares the encoding 'ISO-8859-1'.*and declare UTF-8"),
+        (".xlf", b"<?xml version='1.0' encoding='UTF-16'?><xliff/>", "declares the encoding 'UTF-16'"),
+        (".xlf", b"<?xml version='1.0' encoding='hex'?><xliff/>", "declares the encoding 'hex'"),
     ],
 )
 def test_what_cannot_be_read_is_one_line_with_a_cure(ending, data, message):
@@ -257,8 +403,10 @@ def test_what_cannot_be_read_is_one_line_with_a_cure(ending, data, message):
 
 
 @pytest.mark.parametrize(
-    "part", ["<", "<a ", '<a x="', "</", "<!", "<!--", "<!--<b>", "<![", "<![<b>", "<![CDATA[>", "<?", "&#"]
-)
+    "part",
+    ["<", "<a ", '<a x="', "</", "<!", "<!--", "<!--<b>", "<![", "<![<b>", "<![CDATA[>", "<?", "&#",
+     "<?php ", "<? ", "<%", "<%--", "{{", "{{{", "{{ {% ", "{#", "{{ --> }}", "<{{a}}", "<?x?>"],
+)  # fmt: skip
 @pytest.mark.parametrize("end", ["", ">", "<p>end"])
 def test_markup_without_end_is_read_in_one_pass(part, end):
     """One search through the rest of the text at each part would take hours."""
@@ -296,6 +444,37 @@ def test_lines_of_a_subtitle_are_of_equal_lengths():
     assert line_breaks("一二三四", 2) == {2}
     assert line_breaks("one", 1) == line_breaks("", 2) == set()
     assert len(line_breaks("a b c d e f", 4)) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Hello", set()),
+        ("\u201cHello\u201d", set()),
+        ("안녕하세요", set()),
+        ("Đườngếễ", set()),
+        ("👩\u200d👩\u200d👧👩\u200d👩", set()),
+        ("は\u3099は\u3099", {2}),
+        ("ただー。", {1}),
+        ("（一）", set()),
+        ("สวัสดี", {3}),
+        ("นำ", set()),
+        ("ខ្មែរ", {4}),
+    ],
+)
+def test_no_line_ends_inside_a_word_or_character(text, places):
+    assert line_breaks(text, 2) == places
+
+
+def test_a_subtitle_of_one_word_has_one_line():
+    data = f"1\n{TIMES}\nEin\nMann\n"
+    assert translated(data, ".srt", lambda text: "Hello") == f"1\n{TIMES}\nHello\n"
+
+
+def test_a_tag_is_not_inside_a_word_with_special_signs():
+    pieces = [UnitPiece("a b c", "", "\u201cHello\u201d", "")]
+    assert places([Tag(2, "<br>", "void")], pieces) == [0]
+    assert places([Tag(2, "<br>", "void")], [UnitPiece("a b c", "", "一二三。", "")]) == [2]
 
 
 @pytest.mark.parametrize(

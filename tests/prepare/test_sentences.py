@@ -6,7 +6,7 @@ import pytest
 from limits import time_limit
 
 from lscfg.errors import InputError
-from lscfg.prepare.sentences import cut_long, split_sentences
+from lscfg.prepare.sentences import Undivided, cut_long, split_sentences
 
 pytest.importorskip("sacremoses", reason="abbreviations need sacremoses: pip install 'lscfg[train]'")
 
@@ -43,11 +43,35 @@ def test_stretches_join_to_the_text():
             assert all(one.sentence == one.sentence.strip() for one in found)
 
 
-@pytest.mark.parametrize("piece", [".", ". ", "a. ", ".\u00a0(", "。", '."', "A", "(", " "])
+@pytest.mark.parametrize(
+    ("text", "language", "terms", "found"),
+    [
+        ("Er kauft Yahoo!  JAPAN. Heute.", "de", ["Yahoo! Japan"], ["Er kauft Yahoo!  JAPAN.", "Heute."]),
+        ("Er kauft Yahoo! Japan.", "de", ["Yahoo!", "Japan", "kauft"], ["Er kauft Yahoo!", "Japan."]),
+        ("モー娘。の歌。はい。", "ja", ["モー娘。の"], ["モー娘。の歌。", "はい。"]),
+        ("Use `a. B` now. Then stop.", "en", [], ["Use `a. B` now.", "Then stop."]),
+        ("A! B? Cats. D", "en", ["a! b", "B? Cats"], ["A! B? Cats.", "D"]),
+        ("A!\nB", "en", ["A! B"], ["A!", "B"]),
+    ],
+)
+def test_sentences_end_outside_terms_and_code(text, language, terms, found):
+    assert [one.sentence for one in split_sentences(text, language, Undivided(terms)) if one.sentence] == found
+
+
+def test_terms_are_not_cut():
+    whole = Undivided(["New York City", "York City Hall"])
+    text = "one New  York city five six"
+    assert [tuple(one) for one in cut_long(text, 3)] == [("one New  York", " "), ("city five six", "")]
+    assert [tuple(one) for one in cut_long(text, 3, whole)] == [("one", " "), ("New  York city", " "), ("five six", "")]
+    text = "x New York City Hall five"  # both terms together exceed the limit
+    assert [one.sentence for one in cut_long(text, 3, whole)] == ["x New York", "City Hall five"]
+
+
+@pytest.mark.parametrize("piece", [".", ". ", "a. ", ".\u00a0(", "。", '."', "A", "(", " ", "`a. B`. ", "a.", "www."])
 def test_time_is_linear(piece):
-    text = piece * 500_000 + "x"
+    text = piece * 500_000 + "x. X"
     with time_limit():
-        found = split_sentences(text, "en")
+        found = split_sentences(text, "en", Undivided(["b. `"]))
     assert "".join(one.sentence + one.after for one in found) == text
 
 

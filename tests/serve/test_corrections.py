@@ -102,6 +102,40 @@ def test_keys_numbers_and_paths(bundle: Path, tmp_path: Path) -> None:
     assert "memory" not in answer(without, "la casa")
 
 
+def test_a_removal_may_name_the_source(bundle: Path, raw: Path, tmp_path: Path) -> None:
+    """A client whose number belongs to another folder of corrections removes nothing."""
+    for number, (folder, other) in enumerate(((raw, "La  CASA roja"), (bundle, " la casa  roja"))):
+        client = Client(folder, memory=tmp_path / str(number))
+        for source in ("la casa roja", "una flor"):
+            assert client.post("/corrections", {"source": source, "target": "the hut"}).status_code == 200
+        for source in ("una flor", "", "la casa"):
+            found = client("DELETE", "/corrections/1", params={"source": source})
+            assert found.status_code == 409
+            wanted = f"correction 1 has another source than {source!r}; GET /corrections lists the corrections"
+            assert found.json()["error"] == wanted
+        assert len(client.get("/corrections").json()["corrections"]) == 2
+        assert client("DELETE", "/corrections/1", params={"source": other}).json() == {"undone": 1}
+        for _ in range(2):
+            assert client("DELETE", "/corrections/1", params={"source": other}).status_code == 404
+        assert [one["id"] for one in client.get("/corrections").json()["corrections"]] == [2]
+        for query, message in (
+            ("sources=a", "no parameter 'sources' (did you mean source?); the only one is source"),
+            ("source=una+flor&source=una+flor", "source must be one text"),
+        ):
+            found = client("DELETE", f"/corrections/2?{query}")
+            assert found.status_code == 400 and found.json()["error"] == message
+        described = client.get("/openapi.json").json()["paths"]["/corrections/{id}"]["delete"]["parameters"]
+        assert [(one["name"], one["in"]) for one in described] == [("id", "path"), ("source", "query")]
+        assert client("DELETE", "/corrections/2").json() == {"undone": 2}
+
+
+def test_a_source_whose_full_stop_is_apart_is_the_same(bundle: Path, tmp_path: Path) -> None:
+    """A glossary can part a full stop from the last word, so that the correction of ``roja .`` answers ``roja.``."""
+    client = Client(bundle, memory=tmp_path)
+    client.post("/corrections", {"source": "la casa roja .", "target": "the hut ."})
+    assert client("DELETE", "/corrections/1", params={"source": "la casa roja."}).json() == {"undone": 1}
+
+
 # ---- the list ----
 
 
@@ -163,6 +197,12 @@ def test_a_glossary_of_the_service_counts_after_that_of_the_request(raw: Path) -
     client = Client(raw, glossary=(Term("roja", ("crimson",)), Term("casa", ("hut",))))
     found = answer(client, "La casa roja", glossary=[{"source": "casa", "target": "cabin"}])
     assert "crimson" in found["translation"] and "cabin" in found["translation"] and "hut" not in found["translation"]
+
+
+def test_terms_of_the_service_are_not_divided(raw: Path) -> None:
+    client = Client(raw, glossary=(Term("casa! Roja", ("crimson",)),))
+    found = client.post("/translate", {"q": "La casa! Roja", "source": "es", "target": "en"})
+    assert found.json()["translatedText"] == "The crimson"
 
 
 def test_the_command_refuses_a_bad_glossary_and_decode_reads_the_memory(system: Path, tmp_path: Path) -> None:

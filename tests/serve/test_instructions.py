@@ -21,7 +21,7 @@ from lscfg.bundle.system import TranslationSystem, open_system
 from lscfg.decode.glossary import Glossary
 from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
 from lscfg.prepare.record import Record
-from lscfg.prepare.sides import SideRecipe
+from lscfg.prepare.sides import Side, SideRecipe
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.prepare.untouched import untouched_parts
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS, read_instructions
@@ -59,6 +59,33 @@ def test_terms_in_raw_text_are_prepared_and_restored(client: Client) -> None:
     assert end - begin == 2 and found["translation"].split()[begin:end] == ["Ruby", "Red"]
     (found,) = answers(client, source="una flor", glossary=[{"source": "casa", "target": "hut"}])
     assert found["translation"] == "A flower" and found["terms"] == []
+
+
+@pytest.mark.parametrize("form", ["text", "html"])
+def test_terms_with_stops_are_obeyed_in_texts_of_several_sentences(client: Client, form: str) -> None:
+    """Terms of the request, and those of the service; without them, a sentence ends at the exclamation mark."""
+    sent = {"q": "La casa! Roja", "source": "es", "target": "en", "format": form}
+    asked = client.post(
+        "/translate", sent | {"glossary": [{"source": "casa! roja", "target": "crimson", "match": "nocase"}]}
+    )
+    assert asked.json()["translatedText"] == "The crimson"
+    assert "crimson" not in client.post("/translate", sent).json()["translatedText"]
+
+
+def test_a_term_counts_where_it_is_a_word_also_next_to_longer_words() -> None:
+    recipe = SideRecipe("de", "NFC", "none", "none", TOKENISERS["none"].Settings(), None, None, None, False)
+    sides = Side(recipe), Side(recipe)
+    for side in sides:
+        side.subwords = True
+    terms = [Term("Haus", ("home",)), Term("HAUS", ("HOME",), match="nocase")]
+    for term in terms:
+        for words, spans, warnings in (
+            (", Haus , Haus tür ,", [(1, 2)], 0),
+            (", Haus tür , Haus tür ,", [], 1),
+        ):
+            found = given_terms([[term]], (), words, words, sides)
+            assert [one.span for one in found.index.find(words.split()).occurrences] == spans
+            assert len(found.warnings) == warnings
 
 
 def test_answers_list_only_terms_that_a_person_gave(client: Client) -> None:

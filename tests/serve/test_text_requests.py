@@ -167,6 +167,14 @@ def test_too_many_sentences_are_counted_in_linear_time(client):
     assert answer.status_code == 413 and answer.json()["error"].startswith("240000 sentences; at most 100")
 
 
+def test_the_limit_of_listed_translations_leaves_texts_without_alternatives(raw_bundle):
+    """As the page sends a text of as many sentences as the service promises."""
+    client = Client(raw_bundle, settings=ServeSettings(max_sentences=6, max_translations=5))
+    sent = {"q": "la casa\n" * 6, "details": True}
+    assert client.post("/translate", {**sent, "alternatives": 1}).status_code == 413
+    assert client.post("/translate", {**sent, "alternatives": 0}).json()["translatedText"] == "The house\n" * 6
+
+
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json")
 
 
@@ -494,7 +502,7 @@ def test_heads_and_options(client, path):
 
 def test_the_page_is_small_and_loads_nothing_from_elsewhere(client):
     answers = [client.get(path) for path in FILES]
-    assert sum(len(answer.content) for answer in answers) < 60_000
+    assert sum(len(answer.content) for answer in answers) < 65_000
     for answer in answers:
         assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
         assert answer.headers["x-content-type-options"] == "nosniff"

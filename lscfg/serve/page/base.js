@@ -15,9 +15,12 @@ export function keyed(content) {
   return key ? { ...content, api_key: key } : content;
 }
 
-export async function failure(response) {
+// The reason of a refusal, which names entries of the glossary that was sent by their texts.
+export async function failure(response, terms = []) {
   if (response.status === 403) get("key-part").hidden = false;
-  try { return (await response.json()).error; } catch { return `${response.status} ${response.statusText}`; }
+  let message = `${response.status} ${response.statusText}`;
+  try { message = (await response.json()).error ?? message; } catch { /* a proxy answers otherwise */ }
+  return message.replace(/^glossary\[(\d+)\](\.\w+)?/, (whole, k) => (terms[k] ? `Glossary, “${terms[k].source}”` : whole));
 }
 
 // ---- elements ----
@@ -50,15 +53,21 @@ export function stored(key, otherwise) {
 
 export function keep(key, value) {
   try { localStorage.setItem(key, JSON.stringify(value)); return true; } catch {
-    fault("This browser does not allow the page to store anything.");
+    fault(UNSTORED);
     return false;
   }
 }
+
+export const UNSTORED = "The browser stored nothing: it does not allow it, or its storage is full.";
 
 export const storeName = (kind) => {
   const { system } = state;
   return `lscfg.${kind}.${system?.source?.code ?? ""}.${system?.target?.code ?? ""}.${system?.system ?? ""}`;
 };
+
+// The letters and digits of a text without case and marks: whatever a system's preparation makes of two texts, those that it
+// makes equal are equal here, too.
+export const bare = (text) => text.normalize("NFKD").toLowerCase().toUpperCase().normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "");
 
 // ---- TSV ----
 
@@ -67,8 +76,13 @@ export const escaped = (text) => text.replace(/\\/g, "\\\\").replace(/\t/g, "\\t
 export const unescaped = (text) => text.replace(/\\([\\tn#])/g, (_, sign) => ({ t: "\t", n: "\n" })[sign] ?? sign);
 const same = (text) => text;
 
+// Spreadsheets put cells with quotes or line breaks into quotes, which lscfg leaves out, too.
+const QUOTED = /^"(?:[^"]|"")+"$/;
+const quoted = (cell) => (QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const unquoted = (cell) => (QUOTED.test(cell) ? cell.slice(1, -1).replaceAll('""', '"') : cell);
+
 export function saveTable(rows, name, written = same) {
-  const lines = rows.map((row) => `${row.map((cell) => written(cell)).join("\t")}\n`);
+  const lines = rows.map((row) => `${row.map((cell) => quoted(written(cell))).join("\t")}\n`);
   const blob = new Blob(lines, { type: "text/tab-separated-values" });
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
   document.body.append(link);
@@ -83,8 +97,9 @@ export async function readTable(file, columns, read = same) {
   const text = (await file.text()).replace(/^\ufeff/, "");
   const wrong = (reason) => { fault(`${file.name}${reason}`); return null; };
   if (/[\0\ufffd]/.test(text)) return wrong(": is not UTF-8 text; save it as UTF-8");
-  const rows = text.split(/\r?\n/).map((line, k) => ({ line: k + 1, cells: line.split("\t").map((one) => read(one).trim()), text: line }))
-    .filter((row) => row.text.trim() && !row.text.startsWith("#"));
+  const rows = text.split(/\r?\n/).map((line, k) => ({ line: k + 1, written: line.split("\t").map((one) => one.trim()), text: line }))
+    .filter((row) => row.text.trim() && !row.text.startsWith("#"))
+    .map((row) => ({ ...row, cells: row.written.map((one) => read(unquoted(one)).trim()) }));
   if (!rows.length) return wrong(": contains no rows");
   const head = rows[0].cells.map((one) => one.toLowerCase()), names = columns.join(", ");
   if (!head.includes("source")) return wrong(`:${rows[0].line}: the first row must name the columns, with tabs between: ${names}`);
@@ -93,7 +108,16 @@ export async function readTable(file, columns, read = same) {
   const order = columns.map((one) => head.indexOf(one));
   const wide = rows.find(({ cells }) => cells.slice(head.length).some(Boolean));
   if (wide) return wrong(`:${wide.line}: more columns than the first row names; remove a tab`);
-  return rows.slice(1).map(({ line, cells }) => ({ line, cells: order.map((k) => cells[k] ?? "") }));
+  return rows.slice(1).map(({ line, cells, written }) => ({
+    line, cells: order.map((k) => cells[k] ?? ""), quoted: order.some((k) => QUOTED.test(written[k])),
+  }));
+}
+
+// Names the lines whose cells were read without a spreadsheet's quotes.
+export function unquotedNote(file, rows) {
+  const lines = rows.filter((row) => row.quoted).map(({ line }) => line), more = lines.length - 5;
+  const named = `${lines.slice(0, 5).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return lines.length ? `${file.name}: read without the quotes of a spreadsheet: line${lines.length === 1 ? "" : "s"} ${named}` : "";
 }
 
 // ---- places in text: the service counts characters, this language counts UTF-16 units ----

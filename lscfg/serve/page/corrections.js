@@ -1,16 +1,28 @@
 // Corrections: those that this browser keeps, those that the service keeps, and similar ones that an answer contains.
 
-import { button, counted, element, escaped, failure, fault, get, keep, keyed, readTable, saveTable, speak, state, status, storeName, stored, unescaped } from "./base.js";
+import {
+  UNSTORED, bare, button, counted, element, escaped, failure, fault, get, keep, keyed, readTable, saveTable, speak, state, status, storeName, stored,
+  unescaped, unquotedNote,
+} from "./base.js";
 import { termsFor } from "./glossary.js";
 
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u; // scripts without blanks
 let renew = async () => {};
 
 const memory = () => new Map(stored(storeName("corrections"), []));
-const numbers = () => new Map(stored(storeName("numbers"), [])); // of the corrections that the service keeps
+// Numbers of the corrections that the service keeps, by their texts. They may be out of date: other people remove
+// corrections, and a service with another folder counts from 1 again.
+const numbers = () => new Map(stored(storeName("numbers"), []));
 
 function remember(map) {
-  keep(storeName("corrections"), [...map]);
+  const done = keep(storeName("corrections"), [...map]);
   list();
+  return done;
+}
+
+function forget(source) {
+  const known = numbers();
+  if (known.delete(source)) keep(storeName("numbers"), [...known]);
 }
 
 // The translation that the browser alone keeps for a text; the service answers by its own corrections.
@@ -19,27 +31,45 @@ export function kept(source) {
   return state.system?.corrections && numbers().has(key) ? undefined : memory().get(key);
 }
 
+// The translation that the browser keeps for a text whose correction the service has lost: its answer comes from none, and
+// names none that the glossary excluded.
+export function lost(source, { sentences, warnings = [] }) {
+  const key = source.trim(), used = sentences.some(({ memory: recalled }) => (recalled?.id ?? null) !== null);
+  const excluded = warnings.some((one) => /excluded the correction \d+$/.test(one));
+  return used || excluded || !numbers().has(key) ? undefined : memory().get(key);
+}
+
 // The message about a kept translation, and about entries of the glossary that it excludes.
 export function keptMessage(source, text) {
-  const here = text.toLowerCase(), excluded = termsFor(source).filter(({ mode, source: own, target }) =>
-    mode !== "soft" && !(mode === "keep" ? [own] : target).some((form) => here.includes(form.toLowerCase())));
+  const here = bare(text), excluded = termsFor(source).filter((one) =>
+    one.mode !== "soft" && mentions(source, one) && !(one.target ?? [one.source]).some((form) => here.includes(bare(form))));
   const names = excluded.slice(0, 3).map((one) => `“${one.source}”`).join(", ");
   return `Your correction, kept in this browser.${excluded.length ? ` It excluded ${counted(excluded.length, "entry", "entries")} of the glossary: ${names}.` : ""}`;
 }
 
-// Keeps a correction, and returns what became of it in the service.
+// True if a text contains an entry of the glossary word for word.
+function mentions(text, { source, match }) {
+  if (UNSPACED.test(source)) return bare(text).includes(bare(source));
+  const words = (one) => ` ${one.normalize("NFKC").replace(/\p{Cf}/gu, "").split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean).join(" ")} `;
+  const folded = (one) => (match === "exact" ? words(one) : words(one).toUpperCase());
+  return folded(text).includes(folded(source));
+}
+
+// Keeps a correction, and returns what became of it: a message or a fault, and whether anything keeps it.
 export async function keepCorrection(source, target) {
-  await unlearn(source);
-  remember(memory().set(source, target));
-  return state.system?.corrections ? learn(source, target) : { message: "" };
+  const before = await unlearn(source);
+  const here = remember(memory().set(source, target));
+  const { message = "", wrong = "" } = state.system?.corrections ? await learn(source, target) : {};
+  const faults = [wrong, before && `The earlier correction is still there. ${before}`, here ? "" : UNSTORED];
+  return { message, wrong: faults.filter(Boolean).join(" "), kept: here || Boolean(message) };
 }
 
 export async function removeCorrection(source) {
   const now = memory();
   now.delete(source);
-  remember(now);
-  await unlearn(source);
+  const here = remember(now), wrong = await unlearn(source);
   await renew();
+  if (wrong || !here) fault(wrong || UNSTORED); // now, since a new translation clears faults
 }
 
 async function learn(source, target) {
@@ -56,21 +86,26 @@ async function learn(source, target) {
   }
 }
 
+// Removes the service's correction of a text, if it is still there; returns the reason if it cannot.
 async function unlearn(source) {
-  const known = numbers(), id = known.get(source);
-  if (id === undefined) return;
-  known.delete(source);
-  keep(storeName("numbers"), [...known]);
-  await removeNumber(id);
+  const id = numbers().get(source);
+  if (id === undefined) return "";
+  const { gone, wrong } = await removeNumber(id, source);
+  if (gone) forget(source);
+  return gone ? "" : wrong;
 }
 
-async function removeNumber(id) {
-  const key = get("key").value.trim();
+// Removes the service's correction of that number, if it is one of that text: the service may have given the number to
+// another text. `gone`: the service has no such correction.
+async function removeNumber(id, source) {
+  const key = get("key").value.trim(), headers = key ? { authorization: `Bearer ${key}` } : {};
   try {
-    const response = await fetch(`/corrections/${id}`, { method: "DELETE", headers: key ? { authorization: `Bearer ${key}` } : {} });
-    if (!response.ok && response.status !== 404) fault(`The service did not remove the correction: ${await failure(response)}`);
+    const response = await fetch(`/corrections/${id}?${new URLSearchParams({ source })}`, { method: "DELETE", headers });
+    if (response.ok) return { gone: true, wrong: "" };
+    const wrong = `The service did not remove the correction: ${await failure(response)}`;
+    return { gone: response.status === 404 || response.status === 409, wrong };
   } catch (error) {
-    fault(`The service does not answer: ${error.message}`);
+    return { gone: false, wrong: `The service does not answer: ${error.message}` };
   }
 }
 
@@ -99,9 +134,11 @@ export function showRecalled(sentences, use) {
 
 function answering(id, source) {
   const remove = async () => {
-    const own = [...numbers()].find(([, number]) => number === id);
-    if (own) await removeCorrection(own[0]);
-    else { await removeNumber(id); await renew(); }
+    const own = [...numbers()].find(([text, number]) => number === id && bare(text) === bare(source));
+    if (own) { await removeCorrection(own[0]); return; }
+    const { wrong } = await removeNumber(id, source);
+    await renew();
+    if (wrong) fault(wrong);
   };
   return element("li", {}, `Correction ${id} answers “`, element("bdi", {}, source.slice(0, 60)), "”. ",
     button("Remove correction", remove, { "aria-label": `Remove correction ${id}` }));
@@ -127,7 +164,7 @@ function difference(before, after) {
 
 // ---- the list ----
 
-function list() {
+export function list() {
   const map = memory();
   get("count").textContent = map.size;
   get("corrections-part").hidden = !map.size;
@@ -153,9 +190,12 @@ async function load(file) {
   }
   if (!rows) return;
   fault("");
-  remember(map);
-  status(`${map.size} corrections are kept.`);
+  const before = memory();
+  if (!remember(map)) return;
+  for (const [source, target] of map) if (before.get(source) !== target) forget(source); // the service has another one
   renew();
+  status(`${map.size} corrections are kept.`);
+  fault(unquotedNote(file, rows));
 }
 
 export function startCorrections(action) {

@@ -1,6 +1,6 @@
 // The glossary, which this browser keeps and sends with each request.
 
-import { button, element, fault, get, keep, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
+import { bare, button, element, fault, get, keep, readTable, saveTable, speak, state, status, storeName, stored, unquotedNote } from "./base.js";
 
 const MODES = { hard: "always", stem: "always, any ending", soft: "prefer", keep: "leave as it is" }; // stem: hard, match=stem
 const LONGEST = 200, MOST = 1000;
@@ -8,25 +8,27 @@ let changed = () => {};
 let edited = null; // the source of the entry in the form
 
 const entries = () => new Map(stored(storeName("glossary"), []));
-const bare = (text) => text.toLowerCase().replace(/\s+/gu, "");
+const ENTITY = /&#?\w+;/; // the service reads its character
 const matched = (source) => source === source.toLowerCase() ? "nocase" : "exact";
 const forms = (target) => target.split("|").map((one) => one.trim()).filter(Boolean);
 
-// The entries that may occur in a text, as the service reads them. A source in small letters ignores capitals.
+// The entries that may occur in a text, as the service reads them; all without a text. A source in small letters ignores
+// capitals. The service decides which entries occur, so that this may find too many, but never too few.
 export function termsFor(text) {
-  const whole = text === null ? null : bare(text);
-  return [...entries()].filter(([source, { mode }]) => mode === "stem" || whole === null || whole.includes(bare(source))).map(([source, { target, mode }]) => ({
+  const whole = text === null || ENTITY.test(text) ? null : bare(text);
+  const may = (source, mode) => mode === "stem" || whole === null || ENTITY.test(source) || whole.includes(bare(source));
+  return [...entries()].filter(([source, { mode }]) => may(source, mode)).map(([source, { target, mode }]) => ({
     source, ...(mode === "stem" ? { mode: "hard", match: "stem" } : { mode, match: matched(source) }), ...(mode === "keep" ? {} : { target: forms(target) }),
   }));
 }
 
-// Stores the entries; false if they exceed the service's limit.
+// Stores the entries; false if they exceed the service's limit, or if the browser cannot.
 function remember(map) {
   if (map.size > MOST) {
     fault(`The glossary would contain ${map.size} entries; at most ${MOST} are allowed. For a larger one, use lscfg serve --glossary.`);
     return false;
   }
-  keep(storeName("glossary"), [...map]);
+  if (!keep(storeName("glossary"), [...map])) return false;
   list();
   changed();
   return true;
@@ -35,12 +37,12 @@ function remember(map) {
 function problem(source, target, mode) {
   if (!source) return "an entry needs a text";
   if (mode !== "keep" && !forms(target).length) return "an entry needs a translation, or the use “leave as it is”";
-  if ([source, ...forms(target)].some((one) => one.length > LONGEST)) return `an entry has at most ${LONGEST} characters`;
+  if ([source, ...forms(target)].some((one) => [...one].length > LONGEST)) return `an entry has at most ${LONGEST} characters`;
   if (forms(target).length > 16) return "an entry has at most 16 translations";
   return "";
 }
 
-function list() {
+export function list() {
   const map = entries();
   get("term-count").textContent = map.size;
   get("terms-part").hidden = !map.size;
@@ -53,7 +55,7 @@ function list() {
     });
     return element("tr", {}, ...cells, element("td", { textContent: MODES[mode] }), element("td", { className: "row" },
       button("Edit", () => edit(source, target, mode), { "aria-label": `Edit ${name}` }),
-      button("Remove", () => { const now = entries(); now.delete(source); remember(now); status(`Removed: ${name}`); get("term-source").focus(); }, { "aria-label": `Remove ${name}` })));
+      button("Remove", () => { const now = entries(); now.delete(source); if (remember(now)) status(`Removed: ${name}`); get("term-source").focus(); }, { "aria-label": `Remove ${name}` })));
   }));
 }
 
@@ -114,7 +116,9 @@ async function load(file) {
   }
   if (!rows) return;
   fault("");
-  if (remember(map)) status(`The glossary contains ${map.size} entries.`);
+  if (!remember(map)) return;
+  status(`The glossary contains ${map.size} entries.`);
+  fault(unquotedNote(file, rows));
 }
 
 export function startGlossary(action) {

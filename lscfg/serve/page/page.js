@@ -1,8 +1,8 @@
 // The page of lscfg serve: typing, translations, corrections, files and facts of the system.
 
 import { button, counted, element, failure, fault, get, keep, keyed, speak, state, status, stored } from "./base.js";
-import { keepCorrection, kept, keptMessage, removeCorrection, showRecalled, startCorrections } from "./corrections.js";
-import { startGlossary, termsFor } from "./glossary.js";
+import { keepCorrection, kept, keptMessage, list as listCorrections, lost, removeCorrection, showRecalled, startCorrections } from "./corrections.js";
+import { list as listTerms, startGlossary, termsFor } from "./glossary.js";
 import { explain } from "./why.js";
 import { anchored, chosen, edit, forget, paint, showWords, startWords } from "./words.js";
 
@@ -18,13 +18,14 @@ let corrected = ""; // the text whose translation is being corrected, which typi
 
 async function ask(source, signal, choices) {
   const terms = termsFor(source);
-  const response = await fetch("/translate", {
+  const send = (alternatives) => fetch("/translate", {
     method: "POST", signal, headers: { "content-type": "application/json" },
-    body: JSON.stringify(keyed({ q: source, alternatives: ALTERNATIVES, details: true, glossary: terms, choices })),
+    body: JSON.stringify(keyed({ q: source, alternatives, details: true, glossary: terms, choices })),
   });
+  let response = await send(ALTERNATIVES);
+  if (response.status === 413) response = await send(0); // the alternatives of many sentences exceed a limit of their own
   if (response.ok) return response.json();
-  const message = await failure(response);
-  throw new Refused(message.replace(/^glossary\[(\d+)\](\.\w+)?/, (_, k) => `Glossary, “${terms[k]?.source}”`));
+  throw new Refused(await failure(response, terms));
 }
 
 class Refused extends Error {}
@@ -52,8 +53,10 @@ async function translate() {
     if (choices.length) found = await ask(source, own.signal, choices);
     else if (found === shown) found = await ask(source, own.signal, []);
     if (own.signal.aborted) return;
-    show(source, found);
-    status(summary(found, choices.length));
+    const gone = choices.length ? undefined : lost(source, found);
+    if (gone !== undefined) forget();
+    show(source, gone === undefined ? found : { translatedText: gone, sentences: [] });
+    status(gone === undefined ? summary(found, choices.length) : `${keptMessage(source, gone)} The service no longer has it.`);
   } catch (error) {
     if (!own.signal.aborted) fault(error instanceof Refused ? error.message : `The service does not answer: ${error.message}`);
   } finally {
@@ -70,11 +73,16 @@ function summary(found, choices) {
   if (choices) parts.push(`${counted(choices, "choice of yours is", "choices of yours are")} used.`);
   if (terms > 0) parts.push(`${counted(terms, "entry of the glossary is", "entries of the glossary are")} used.`);
   const answered = found.sentences.filter((one) => (one.memory?.id ?? null) !== null).length;
-  const warnings = [...new Set(found.sentences.flatMap((one) => (one.parsed === false ? [] : one.warnings ?? [])))];
   if (answered) parts.push(`${counted(answered, "sentence comes", "sentences come")} from a correction.`);
-  parts.push(...warnings.slice(0, 3).map((one) => `${one[0].toUpperCase()}${one.slice(1)}.`));
   if (unparsed) parts.push(`${counted(unparsed, "sentence", "sentences")} could not be translated.`);
+  parts.push(...new Set((found.warnings ?? []).map(asSentence)));
   return parts.join(" ");
+}
+
+// A warning of the service, whose subject is the text or a sentence where it names none.
+function asSentence(warning) {
+  const whole = warning.startsWith("has a sentence ") ? `the text ${warning}` : warning.startsWith("has ") ? `a sentence ${warning}` : warning;
+  return `${whole[0].toUpperCase()}${whole.slice(1)}.`;
 }
 
 // ---- the translation ----
@@ -111,7 +119,8 @@ function editing(on) {
 async function store() {
   const source = corrected, text = get("edit").value.trim();
   if (!source || !text) { fault("A correction needs a text and a translation."); return; }
-  const { message, wrong } = await keepCorrection(source, text);
+  const { message, wrong, kept: done } = await keepCorrection(source, text);
+  if (!done) { fault(wrong); return; } // the field keeps the text
   editing(false);
   await translate();
   if (wrong) fault(wrong);
@@ -128,13 +137,14 @@ async function translateFile(file) {
   const terms = termsFor(null);
   if (terms.length) form.append("glossary", JSON.stringify(terms));
   if (get("key").value.trim()) form.append("api_key", get("key").value.trim());
-  const bar = get("progress"), line = get("file-status");
+  const bar = get("progress"), line = get("file-status"), most = state.system?.limits.max_request;
+  if (file.size > most) { line.replaceChildren(`${file.name} is larger than ${size(most)}.`); return; }
   bar.removeAttribute("value");
   bar.hidden = false;
   line.replaceChildren(`Sending ${file.name}.`);
   try {
     const response = await fetch("/translate_file?progress=1", { method: "POST", body: form });
-    if (!response.ok) { line.replaceChildren(await failure(response)); return; }
+    if (!response.ok) { line.replaceChildren(await failure(response, terms)); return; }
     for await (const event of jsonLines(response.body)) {
       if (event.error) { line.replaceChildren(event.error); return; }
       if (event.translatedFileUrl) {
@@ -220,6 +230,7 @@ function connect() {
     timer = setTimeout(translate, WAIT);
   });
   window.addEventListener("resize", grow);
+  window.addEventListener("storage", () => { listCorrections(); listTerms(); }); // of another tab
   get("key").addEventListener("change", translate);
   get("scheme").addEventListener("change", () => { keep("lscfg.scheme", get("scheme").value); colour(); });
   get("copy").addEventListener("click", async () => {
