@@ -185,7 +185,13 @@ def _translate_document(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or an option does not fit.
     """
-    for option, value in (("-k", args.kbest), ("--derivations", args.derivations), ("--cluster", args.cluster)):
+    options = {
+        "-k": args.kbest,
+        "-r": args.unique or None,
+        "--derivations": args.derivations,
+        "--cluster": args.cluster,
+    }
+    for option, value in options.items():
         if value is not None:
             raise InputError(f"{option} does not fit --xml-input document; leave one of them out")
     if isinstance(args.text, StandardInput):

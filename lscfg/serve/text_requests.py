@@ -39,6 +39,9 @@ from lscfg.serve.translator import Answered, TranslationOptions
 TAGGED = ".txt"
 """Ending of files whose lines may contain Moses' tags."""
 
+WITH_MARK = "utf-8-sig"
+"""Encoding of texts of requests as documents: a byte order mark outranks the encoding that the HTML declares."""
+
 Answers = list[Answered]
 
 
@@ -92,7 +95,8 @@ class TextRequests:
         """
         query = read_libre(found, self._settings, self._pair, self._forms)
         whole = self._whole_parts(query.instructions)
-        documents = [await self._read(request, text.encode(), ".html", whole) for text in query.texts if query.html]
+        html = [text.encode(WITH_MARK) for text in query.texts if query.html]
+        documents = [await self._read(request, data, ".html", whole) for data in html]
         texts = [text for document in documents for text in document.texts]
         names = [f"q[{k}]" if query.many else "q" for k in range(len(query.texts))]
         if not query.html:
@@ -119,7 +123,7 @@ class TextRequests:
                     (documents[number], [_aligned(answers[k], n) for k in own]) for n in range(1 + query.alternatives)
                 ]
                 filled = await self._dispatcher.compute(request.receive, names[number], fill_documents, filling)
-                first, *rest = (one.decode() for one in filled)
+                first, *rest = (one.decode(WITH_MARK) for one in filled)
                 results.append(_result(parts, query, [first, *(one for one in rest if one != first)]))
             else:
                 results.append(_result(parts, query, _joined(*parts[0], query.alternatives)))

@@ -87,6 +87,7 @@ def test_faults_are_one_line(bundle: Path, tmp_path: Path, capsys: pytest.Captur
         ([str(tmp_path / "fr.xlf")], "fr.xlf: names the language 'fr'; the system translates es to en"),
         (["-"], "--xml-input document needs the name of a file"),
         ([str(bundle.parent / "a.html"), "-k", "3"], "-k does not fit --xml-input document"),
+        ([str(bundle.parent / "a.html"), "-r"], "-r does not fit --xml-input document"),
     ):
         assert cli.main([*command, *words]) in (1, 2)
         said = capsys.readouterr().err

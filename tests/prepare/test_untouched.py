@@ -26,6 +26,17 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
         ("(a:) b:( :)c", []),
         ("100% sure, 50 % done, and/or, 3.14, 1,000, a.b, deadbeef, 5%discount", []),
         ("a {0} and a {0}", ["{0}"]),
+        ("{0:N2} {name!r} {a.b:>10} {} { a } {a b}", ["{0:N2}", "{name!r}", "{a.b:>10}", "{}"]),
+        ("{n, plural, one {# dog} other {# dogs}} ran", ["{n, plural, one {# dog} other {# dogs}}"]),
+        ("{% if x %}a{% endif %} <%= x > 3 %> b <?php $a->b; ?>",
+         ["{% if x %}", "{% endif %}", "<%= x > 3 %>", "<?php $a->b; ?>"]),
+        ('<a href="x y" id=z>a</a> <br/> <b>b', ['<a href="x y" id=z>', "</a>", "<br/>", "<b>"]),
+        ("if a<b and c>d, 3<x>, <3", ["<x>"]),
+        (r"Row\nA \tB C:\new \naive", [r"\n", r"\t", r"C:\new"]),
+        ("$HOME costs $5, :name and @user: @a.b a:b", ["$HOME", ":name", "a:b"][:2]),
+        ("f() of x[0], __init__ and foo_bar() in C++ and C#.",
+         ["f()", "x[0]", "__init__", "foo_bar()", "C++", "C#"]),
+        ("On 2024-01-05 call +49 (0)30/123-45, 1+1", ["2024-01-05", "+49 (0)30/123-45"]),
         ("", []),
     ],
 )  # fmt: skip
@@ -33,7 +44,11 @@ def test_parts_of_texts(text: str, parts: list[str]) -> None:
     assert untouched_parts(text) == parts
 
 
-@pytest.mark.parametrize("part", ["0", "%", "%%", "%d", "5%", "%(", "%1$"])
+@pytest.mark.parametrize(
+    "part",
+    ["0", "%", "%%", "%d", "5%", "%(", "%1$", "<a ", "<a b=c", "<%", "{%", "<?", "{a,plural,", "{a.", "$a", "a_", "+1 ",
+     "a[", "@a", "\\n", "`"],
+)  # fmt: skip
 def test_placeholders_take_linear_time(part: str) -> None:
     text = "%" + part * 400_000
     with time_limit():
@@ -48,6 +63,9 @@ def test_placeholders_take_linear_time(part: str) -> None:
         ("7 Hunde", "seven dogs", []),
         ("12 und 12 %s", "12 and %s", []),
         ("https://x.y/12", "https://x.y/12", []),
+        ("{0} und {0}", "{0} and", ["{0}"]),
+        (r"Zeile\nzwei\nDrei", r"line\nTwo", []),
+        (r"Zeile\nZwei\nDrei", r"line\nTwo", [r"\n"]),
     ],
 )
 def test_parts_that_translations_lack(source: str, translation: str, lost: list[str]) -> None:

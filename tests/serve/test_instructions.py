@@ -143,6 +143,13 @@ def test_addresses_and_placeholders_stay(client: Client) -> None:
         "%s",
         "{0}",
         "${x}",
+        "{0:N2}",
+        "<b>",
+        "$HOME",
+        "foo_bar()",
+        "C++",
+        "2024-01-05",
+        "{% if x %}",
     ]
     for part in parts:
         glued = [] if " " in part else [f"una flor ({part})."]  # to this system, signs and words are one word

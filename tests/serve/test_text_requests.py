@@ -175,6 +175,12 @@ def test_the_limit_of_listed_translations_leaves_texts_without_alternatives(raw_
     assert client.post("/translate", {**sent, "alternatives": 0}).json()["translatedText"] == "The house\n" * 6
 
 
+def test_encodings_that_html_in_a_request_declares_do_not_count(client):
+    text = '<meta charset="latin1"><p>\u4e00 la casa</p>'
+    found = client.post("/translate", {"q": text, "format": "html", "source": "es", "target": "en"}).json()
+    assert found["translatedText"].startswith('<meta charset="latin1"><p>') and "\u4e00" in found["translatedText"]
+
+
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json")
 
 
