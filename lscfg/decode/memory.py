@@ -21,7 +21,7 @@ from lscfg.io.json_files import check_shape
 from lscfg.json_text import parse_json
 from lscfg.kernel import words_fault
 from lscfg.later import later
-from lscfg.settings import Limits
+from lscfg.settings import LARGEST, Limits
 
 if TYPE_CHECKING:
     from lscfg.corpus import open_aligner
@@ -56,7 +56,7 @@ class PairError(InputError):
 class _Correction(TypedDict):
     """A line of the journal."""
 
-    id: Annotated[int, Limits(least=1, most=2**31 - 1)]
+    id: Annotated[int, Limits(least=1, most=LARGEST)]
     source: str
     target: str
     links: list[tuple[int, int]]

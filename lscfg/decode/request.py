@@ -22,6 +22,7 @@ from lscfg.formats.plf import Lattice
 from lscfg.kernel import Forest, Grammar
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph
+from lscfg.settings import LARGEST
 
 
 class FeatureProvider(Protocol):
@@ -175,8 +176,8 @@ def request_of(
     Raises:
         InputError: a weight is not finite, or k is out of its range.
     """
-    if not 1 <= k < 2**31:
-        raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
+    if not 1 <= k <= LARGEST:
+        raise InputError(f"k must be 1 to {LARGEST}, not {k}")
     for name, weight in weights.items():
         if not math.isfinite(weight):
             raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")

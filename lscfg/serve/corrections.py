@@ -18,7 +18,8 @@ from lscfg.serve.libre import check_key
 from lscfg.serve.pairs import pair_schema, read_pair
 from lscfg.serve.refusal import JsonLine, RefusalError
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.translator import TranslationOptions, open_translator
+from lscfg.serve.translator import SystemWork, TranslationOptions
+from lscfg.settings import LARGEST
 
 ADD, UNDO = "/corrections", "/corrections/{id}"
 ROUTES = {ADD: ("GET", "POST"), UNDO: ("DELETE",)}
@@ -29,9 +30,8 @@ LISTED, MOST_LISTED = 100, 1000
 PAGING = ("after", "limit")
 SOURCE = SIDES[0]
 """Parameter of a removal."""
-LARGEST_ID = 2**31 - 1
 
-_ID = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
+_ID = {"type": "integer", "minimum": 1, "maximum": LARGEST}
 _STORED = {
     "type": "object",
     "required": ["id", *SIDES, "time"],
@@ -49,7 +49,7 @@ def operations(settings: ServeSettings) -> dict[tuple[str, str], dict[str, Any]]
 
     ``answer`` contains the schema of the answer.
     """
-    after = {"type": "integer", "minimum": 0, "maximum": LARGEST_ID, "default": 0}
+    after = {"type": "integer", "minimum": 0, "maximum": LARGEST, "default": 0}
     limit = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "default": LISTED}
     return {
         (ADD, "GET"): {
@@ -155,14 +155,14 @@ def read_paging(request: Request) -> tuple[int, int]:
         RefusalError: a parameter is unknown, repeated, or not a number of its range.
     """
     found = {"after": 0, "limit": LISTED}
-    ranges = {"after": (0, LARGEST_ID), "limit": (1, MOST_LISTED)}
+    ranges = {"after": (0, LARGEST), "limit": (1, MOST_LISTED)}
     seen = set[str]()
     for key, text in request.query_params.multi_items():
         if key not in PAGING:
             known = ", ".join(PAGING)
             raise RefusalError(400, f"no parameter {quote(key)}{did_you_mean(key, PAGING)}; parameters are {known}")
         least, most = ranges[key]
-        whole = text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_ID))
+        whole = text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST))
         if key in seen or not whole or not least <= int(text) <= most:
             raise RefusalError(400, f"{key} must be one whole number from {least} to {most}")
         seen.add(key)
@@ -189,35 +189,27 @@ def named_source(request: Request) -> str | None:
 
 
 @dataclass(frozen=True)
-class CorrectionWork:
-    """A correction and everything that a worker needs to store it."""
+class CorrectionWork(SystemWork):
+    """A correction to store."""
 
-    key: str
-    """Key of the system."""
-    system: bytes
-    """The system, pickled."""
     source: str
     target: str
     options: TranslationOptions
 
 
 @dataclass(frozen=True)
-class ListWork:
-    """A part of the list of corrections; see ``CorrectionWork``."""
+class ListWork(SystemWork):
+    """A part of the list of corrections."""
 
-    key: str
-    system: bytes
     after: int
     most: int
     options: TranslationOptions
 
 
 @dataclass(frozen=True)
-class UndoWork:
-    """A correction to remove; see ``CorrectionWork``."""
+class UndoWork(SystemWork):
+    """A correction to remove."""
 
-    key: str
-    system: bytes
     number: int
     source: str | None
     """The text whose correction it must be; None: that of any text."""
@@ -227,17 +219,17 @@ class UndoWork:
 
 def store_correction(work: CorrectionWork) -> dict[str, int]:
     """Stores a correction; see ``Translator.correct``."""
-    return open_translator(work.key, work.system).correct(work.source, work.target, work.options)
+    return work.translator().correct(work.source, work.target, work.options)
 
 
 def list_corrections(work: ListWork) -> list[dict[str, Any]]:
     """Lists corrections; see ``Translator.stored``."""
-    return open_translator(work.key, work.system).stored(work.after, work.most, work.options)
+    return work.translator().stored(work.after, work.most, work.options)
 
 
 def undo_correction(work: UndoWork) -> bool | None:
     """Removes a correction; see ``Translator.undo``. None: it is one of another source, and stays."""
-    translator = open_translator(work.key, work.system)
+    translator = work.translator()
     if work.source is not None:
         listed = translator.stored(work.number - 1, 1, TranslationOptions())  # in words
         if not listed or listed[0]["id"] != work.number:

@@ -410,13 +410,23 @@ def _warnings(found: Translated) -> list[str]:
 
 
 @dataclass(frozen=True)
-class SentenceWork:
-    """A sentence and everything that a worker needs for it."""
+class SystemWork:
+    """Work for a worker, with the system that does it."""
 
     key: str
     """Key of the system."""
     system: bytes
     """The system, pickled."""
+
+    def translator(self) -> Translator:
+        """See ``open_translator``."""
+        return open_translator(self.key, self.system)
+
+
+@dataclass(frozen=True)
+class SentenceWork(SystemWork):
+    """A sentence to translate."""
+
     text: str
     options: TranslationOptions
 
@@ -437,9 +447,9 @@ def open_translator(key: str, system: bytes) -> Translator:
 
 def translate_sentence(work: SentenceWork) -> Answered:
     """Translates the sentence by the translator of its system."""
-    return open_translator(work.key, work.system)(work.text, work.options)
+    return work.translator()(work.text, work.options)
 
 
 def detect_language(work: SentenceWork) -> list[tuple[int, float]]:
     """The sides in whose languages the text can be, see ``Translator.detected``."""
-    return open_translator(work.key, work.system).detected(work.text, work.options)
+    return work.translator().detected(work.text, work.options)

@@ -13,7 +13,7 @@ from lscfg.serve.dispatch import Dispatcher
 from lscfg.serve.pairs import pair_schema, read_pair
 from lscfg.serve.refusal import JsonLine
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.translator import TranslationOptions, open_translator
+from lscfg.serve.translator import SystemWork, TranslationOptions
 
 PATH = "/whynot"
 SIDES = ("source", "wanted")
@@ -74,13 +74,9 @@ class WhyNotRequests:
 
 
 @dataclass(frozen=True)
-class ComparisonWork:
-    """A comparison and everything that a worker needs for it."""
+class ComparisonWork(SystemWork):
+    """A wanted translation to compare."""
 
-    key: str
-    """Key of the system."""
-    system: bytes
-    """The system, pickled."""
     source: str
     wanted: str
     options: TranslationOptions
@@ -88,4 +84,4 @@ class ComparisonWork:
 
 def compare(work: ComparisonWork) -> dict[str, Any]:
     """Compares, in a worker; see ``Translator.why_not``."""
-    return open_translator(work.key, work.system).why_not(work.source, work.wanted, work.options)
+    return work.translator().why_not(work.source, work.wanted, work.options)

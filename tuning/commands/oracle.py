@@ -14,6 +14,7 @@ from lscfg.io.read import read_lines
 from lscfg.kernel.search import OracleOptions
 from lscfg.options import add_jobs, add_output, add_reference, add_source
 from lscfg.parser import CommandParser
+from lscfg.settings import LARGEST
 from lscfg.tuning.commands import check_system
 from lscfg.tuning.doubts import doubts, reference_doubts
 from lscfg.tuning.oracle import find_oracle
@@ -67,8 +68,8 @@ def run(args: argparse.Namespace) -> None:
             raise InputError(f"{quote(item.name)} names two grammars; give each a different name")
         seen.add(item.name)
     for name in ("pops", "keep"):
-        if not 1 <= getattr(args, name) < 2**31:
-            raise InputError(f"--{name} must be 1 to {2**31 - 1}, not {getattr(args, name)}")
+        if not 1 <= getattr(args, name) <= LARGEST:
+            raise InputError(f"--{name} must be 1 to {LARGEST}, not {getattr(args, name)}")
     sentences = read_lines(args.source)
     check_plain_sentences(sentences, args.source)
     references = [read_scored_lines(path, len(sentences), args.source) for path in args.reference]
