@@ -92,6 +92,7 @@ class Document:
         lined: units are lines, by whose numbers people find them.
         ascii: characters beyond ASCII, which only translations contain, become references ``&#N;``.
         skipped: texts that should be translated but are no units, because no place for the translation is known.
+        languages: codes of the source and the target that the document names, or empty texts.
     """
 
     parts: tuple[str | Unit, ...]
@@ -101,6 +102,7 @@ class Document:
     lined: bool = False
     ascii: bool = False
     skipped: tuple[str, ...] = ()
+    languages: tuple[str, str] = ("", "")
 
     @property
     def units(self) -> list[Unit]:

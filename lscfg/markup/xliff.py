@@ -139,21 +139,14 @@ def read_xliff(data: bytes) -> Document:
         parts += [data[begin : gap.begin].decode(), gap.before, *unit, gap.after]
         begin = gap.end
     whole = (*parts, data[begin:].decode())
-    return Document(whole, escape_text, mark=mark, ascii=is_ascii, skipped=tuple(skipped))
+    codes = _languages(root)
+    return Document(whole, escape_text, mark=mark, ascii=is_ascii, skipped=tuple(skipped), languages=codes)
 
 
-def languages(data: bytes) -> tuple[str, str]:
-    """Codes of the languages of a document, empty where the document names none.
-
-    Raises:
-        DocumentError: the data are not XLIFF.
-    """
-    mark, _ = utf8_text(data)
-    root = _Reader(data[len(mark) :]).root.child("xliff")
-    node = (root and root.child("file")) or root
-    if root is None or node is None:
-        return "", ""
-    old = node.attributes.get("source-language", ""), node.attributes.get("target-language", "")
+def _languages(root: _Node) -> tuple[str, str]:
+    """Codes of the languages that the root element or its first file names."""
+    named = (root.child("file") or root).attributes
+    old = named.get("source-language", ""), named.get("target-language", "")
     return old if any(old) else (root.attributes.get("srcLang", ""), root.attributes.get("trgLang", ""))
 
 

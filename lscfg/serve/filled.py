@@ -18,7 +18,6 @@ from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_bytes
 from lscfg.markup.document import Document, DocumentError, UnitPiece, WordAlignment
 from lscfg.markup.formats import FORMATS, format_of
-from lscfg.markup.xliff import languages
 from lscfg.parallel.engine import Engine
 from lscfg.parallel.worker import drop
 from lscfg.prepare.languages import same_language
@@ -62,15 +61,10 @@ class DocumentWork:
 
 @dataclass(frozen=True)
 class ReadDocument:
-    """A document, and the texts of its units in sentences.
-
-    Attributes:
-        languages: codes that the document names, or empty texts.
-    """
+    """A document, and the texts of its units in sentences."""
 
     document: Document
     texts: tuple[SplitText, ...]
-    languages: tuple[str, str] = ("", "")
 
     @property
     def tagged(self) -> list[bool]:
@@ -114,8 +108,7 @@ def read_document(work: DocumentWork) -> ReadDocument:
     """
     document = FORMATS[work.ending].read(work.data)
     texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most, work.whole) for unit in document.units)
-    named = languages(work.data) if FORMATS[work.ending] is FORMATS[".xlf"] else ("", "")
-    return ReadDocument(document, texts, named)
+    return ReadDocument(document, texts)
 
 
 class AlignedSentence(NamedTuple):
@@ -204,7 +197,7 @@ def translated_document(
         read = read_document(work)
     except DocumentError as error:
         raise InputError(str(error), path) from None
-    for code, own in zip(read.languages, pair, strict=True):
+    for code, own in zip(read.document.languages, pair, strict=True):
         if code and own and not same_language(code, own):
             raise InputError(f"names the language {quote(code)}; the system translates {' to '.join(pair)}", path)
     options = TranslationOptions(raw=work.raw, max_words=most)

@@ -220,7 +220,7 @@ class TextRequests:
         return JsonLine(self._address(request, read, made))
 
     def _check_languages_of(self, read: ReadDocument) -> None:
-        for code, own in zip(read.languages, self._pair, strict=True):
+        for code, own in zip(read.document.languages, self._pair, strict=True):
             if code and own and not same_language(code, own):
                 here = (
                     f"this system translates {base_language(self._pair.source)} to {base_language(self._pair.target)}"

@@ -10,7 +10,6 @@ import pytest
 
 from lscfg.markup.document import DocumentError, Tag, UnitPiece, line_breaks, places
 from lscfg.markup.formats import FORMATS, format_of
-from lscfg.markup.xliff import languages
 
 TIMES = "00:00:01,000 --> 00:00:02,000"
 
@@ -121,14 +120,14 @@ def test_xliff_1_gets_its_missing_targets():
         '<target state="new"/>', '<target state="needs-review-translation">JA</target>'
     )
     minidom.parseString(found)
-    assert languages(XLIFF_1.encode()) == ("de-DE", "en")
+    assert FORMATS[".xlf"].read(XLIFF_1.encode()).languages == ("de-DE", "en")
 
 
 def test_xliff_2_gets_its_missing_targets():
     found = translated(XLIFF_2, ".xliff")
     wanted = XLIFF_2.replace("</pc></source>", '</pc></source><target>A <pc id="1">B</pc></target>')
     assert found == wanted.replace("<target></target>", "<target>C</target>")
-    assert languages(XLIFF_2.encode()) == ("ja", "en")
+    assert FORMATS[".xlf"].read(XLIFF_2.encode()).languages == ("ja", "en")
 
 
 @pytest.mark.parametrize(
