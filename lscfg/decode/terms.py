@@ -157,10 +157,12 @@ def inside_word(pieces: Sequence[str], span: tuple[int, int], subwords: bool = T
 
 
 _ONE_I = str.maketrans("İı", "ii")  # Turkish and Azeri pair these with letters that others pair differently
+_CAPITALS = "capitals"
+"""A way in which ``nocase`` matches: in capitals, where ``STRASSE`` is ``Straße``."""
 
 
 def without_case(text: str) -> str:
-    """The text as any capitals of it read: ``Straße`` and ``STRASSE`` are equal, ``İ``, ``I``, ``ı`` and ``i``, too."""
+    """The text without case; words are equal that differ in capitals, and also ``Maße`` and ``Masse``."""
     return text.translate(_ONE_I).casefold()
 
 
@@ -185,17 +187,23 @@ class WordMatch(NamedTuple):
 
     def rank(self) -> tuple[int, str]:
         """The order in which ways count, the narrowest first."""
-        return MATCHES.index(self.match), self.language
+        return ("exact", "nocase", _CAPITALS, "stem").index(self.match), self.language
 
     def keys(self, words: Iterable[str]) -> tuple[str, ...]:
-        """The words, the words without case, or their stems, whichever are compared.
+        """The words, their small letters, their capitals or their stems, whichever are compared.
 
         Raises:
             InputError: the language has no stemmer.
         """
         if self.match == "stem":
             return tuple(stems.word_stem(self.language, word) for word in words)
-        return tuple(map(without_case, words)) if self.match == "nocase" else tuple(words)
+        if self.match == _CAPITALS:
+            return tuple(word.upper() for word in words)
+        return tuple(word.replace("İ", "i").lower() for word in words) if self.match == "nocase" else tuple(words)
+
+
+def _are_capitals(words: Sequence[str], span: tuple[int, int]) -> bool:
+    return " ".join(words[slice(*span)]).isupper()
 
 
 class TermIndex:
@@ -216,7 +224,8 @@ class TermIndex:
             if term.forms == "auto":
                 raise InputError(f"the term {quote(term.source)}: forms auto needs a system that prepares raw text")
             way = WordMatch.of(term)
-            tables.setdefault(way, {}).setdefault(way.keys(term.source.split()), number)
+            for one in (way, WordMatch(_CAPITALS)) if way.match == "nocase" else (way,):
+                tables.setdefault(one, {}).setdefault(one.keys(term.source.split()), number)
         tables = {way: tables[way] for way in sorted(tables, key=WordMatch.rank)}
         self._tables = [(0, tables)]  # each with the number of its first term
         self._lengths = sorted({len(source) for table in tables.values() for source in table}, reverse=True)
@@ -229,12 +238,14 @@ class TermIndex:
         made._lengths = sorted({*self._lengths, *other._lengths}, reverse=True)
         return made
 
-    def _number(self, keys: Mapping[WordMatch, tuple[str, ...]], span: tuple[int, int]) -> int:
-        """The term of a span of a sentence, whose words are given in each way; -1 if there is none."""
+    def _number(self, words: Sequence[str], keys: Mapping[WordMatch, tuple[str, ...]], span: tuple[int, int]) -> int:
+        """The term of a span of a sentence, whose words are given in each way, too; -1 if there is none."""
         for first, tables in self._tables:
             for way, table in tables.items():  # the narrowest first
                 number = table.get(keys[way][slice(*span)])
-                if number is not None:
+                if number is None:
+                    continue
+                if way.match != _CAPITALS or self.terms[first + number].source.isupper() or _are_capitals(words, span):
                     return first + number
         return -1
 
@@ -268,7 +279,7 @@ class TermIndex:
         for length in self._lengths:
             for i in range(len(words) - length + 1):
                 span = (i, i + length)
-                number = self._number(keys, span)
+                number = self._number(words, keys, span)
                 if number < 0 or inside_word(words, span, self._subwords):
                     continue
                 if winner := next(filter(None, owner[slice(*span)]), None):

@@ -202,9 +202,9 @@ class Tying:
         return cls(row, three, mass, members, groups, *((None, None) if rules.lhs is None else (shape, lhs)))
 
     def shares(self, examples: Examples, counts: np.ndarray | None) -> list[np.ndarray]:
-        """Tokens of each rule by the mean of its row, 1 for unseen rules, by arity.
+        """Tokens of each rule divided by the mean of its row, by arity; 1 for unseen rules.
 
-        The states of a tree do not depend on how the mass of a tensor divides among its rules; the model does.
+        EM infers the states of trees without these factors, on which the states do not depend; models contain them.
 
         Args:
             counts: as in ``of``; None: all rules of a row are equal.

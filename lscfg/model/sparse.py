@@ -1,7 +1,8 @@
 """Sparse tensors: small entries are dropped, the others stored in 8 bits.
 
 Of a tensor of 16 states, 128 of 4,096 entries hold 98.5 % of the sum. Entries below a share of the tensor's sum become
-0, except the largest; the others become powers of one base, times a factor of the tensor that restores the sum.
+0; of a tensor whose largest entry is below that share, those below half of this entry. The others become powers of one
+base, times a factor of the tensor that restores the sum.
 """
 
 from __future__ import annotations
@@ -85,8 +86,9 @@ def sparse(tensors: np.ndarray, share: float) -> SparseTensors:
     for begin in range(0, len(rows), BLOCK):
         values = flat[rows[begin : begin + BLOCK]].astype(np.float64)
         total = values.sum(1)
-        small = values < share * total[:, None]
-        values[small & (values < values.max(1, keepdims=True))] = 0  # a flat tensor keeps its largest entries
+        largest = values.max(1, initial=0)
+        least = np.where(largest < share * total, largest / 2, share * total)  # a flat tensor keeps its larger entries
+        values[values < least[:, None]] = 0
         at, positions = np.nonzero(values)
         sums[begin : begin + BLOCK], kept[begin : begin + BLOCK] = total, values.sum(1)
         counts[begin : begin + BLOCK] = np.bincount(at, minlength=len(values))

@@ -19,6 +19,7 @@ from lscfg.prepare.untouched import untouched_spans
 _CLOSING = r"""["'’”»›)\]」』）】》]*+"""
 _OPENING = r"""["'‘“„«‹(\[¿¡「『（【《\-–—]*"""
 _MARKS, _WIDE = ".!?…؟۔।", "。！？｡"
+_UNSPACED = "\u0e00"  # and later letters: of scripts without blanks between words
 _END = re.compile(  # in time linear in the length of a line
     rf"(?<![{_MARKS}])[{_MARKS}]++{_CLOSING}(?=\s++{_OPENING}(?P<next>\S))|(?<![{_WIDE}])[{_WIDE}]++{_CLOSING}(?=\s*+\S)"
 )
@@ -38,32 +39,53 @@ class Stretch(NamedTuple):
 
 
 class Undivided:
-    """Parts of a text in which no sentence ends: the sources of terms, and code, addresses and the like.
+    """Parts of a text that stay whole: the sources of terms, and code, addresses and the like.
 
     Args:
-        sources: of terms, as they are typed.
-        others: further parts.
+        sources: of terms, as they are typed; a term of one word stays whole anyway, if no sentence can end within it.
+        base: further parts.
     """
 
-    def __init__(self, sources: Iterable[str] = (), others: Undivided | None = None):
+    def __init__(self, sources: Iterable[str] = (), base: Undivided | None = None):
         parts = {_folded(source): source.split() for source in sources}
-        self._parts: dict[str, list[str]] = dict(others._parts) if others else {}
-        for folded, words in parts.items():
-            if len(words) > 1 or any(mark in folded[:-1] for mark in _WIDE):
-                self._parts[folded] = words
+        ending = [words for part, words in parts.items() if any(mark in part[:-1] for mark in _MARKS + _WIDE)]
+        self._ending: tuple[re.Pattern[str], ...] = base._ending if base else ()
+        self._several: dict[str, list[str]] = dict(base._several) if base else {}
+        if ending:
+            longest = sorted(map(_expression, ending), key=len, reverse=True)
+            self._ending += (re.compile(f"(?=({'|'.join(longest)}))", re.IGNORECASE),)
+        self._several |= {part: words for part, words in parts.items() if len(words) > 1}
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Characters [begin, end) of the parts of a text, ascending; parts that overlap are one."""
-        folded = _folded(text) if self._parts else ""
-        own = [r"\s+".join(map(re.escape, words)) for part, words in self._parts.items() if part in folded]
+    def without_ends(self, text: str) -> list[tuple[int, int]]:
+        """Characters [begin, end) of the parts in which a sentence could end, ascending; parts that overlap are one."""
+        return _joined(
+            [*untouched_spans(text), *(found.span(1) for one in self._ending for found in one.finditer(text))]
+        )
+
+    def without_cuts(self, text: str) -> list[tuple[int, int]]:
+        """Characters of the parts in which a long sentence could be cut; see ``without_ends``."""
+        folded = _folded(text)
+        own = [_expression(words) for part, words in self._several.items() if part in folded]
         found = [match.span() for part in own for match in re.finditer(part, text, re.IGNORECASE)]
-        joined: list[tuple[int, int]] = []
-        for begin, end in sorted([*untouched_spans(text), *found]):
-            if joined and begin < joined[-1][1]:
-                joined[-1] = joined[-1][0], max(end, joined[-1][1])
-            else:
-                joined.append((begin, end))
-        return joined
+        return _joined([*untouched_spans(text), *found])
+
+
+def _expression(words: Sequence[str]) -> str:
+    """A regular expression for the words, which are no part of longer ones."""
+    left, right = words[0][0], words[-1][-1]
+    before = r"(?<!\w)" if left.isalnum() and left < _UNSPACED else ""
+    after = r"(?!\w)" if right.isalnum() and right < _UNSPACED else ""
+    return before + r"\s+".join(map(re.escape, words)) + after
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for begin, end in sorted(spans):
+        if joined and begin < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((begin, end))
+    return joined
 
 
 NO_TERMS = Undivided()
@@ -93,7 +115,7 @@ def split_sentences(text: str, language: str, whole: Undivided = NO_TERMS) -> li
 
 def _of_line(line: str, end: str, language: str, whole: Undivided) -> Iterator[Stretch]:
     borders = [*_borders(line, language)] if language else []
-    spans = whole.spans(line) if borders else []
+    spans = whole.without_ends(line) if borders else []
     begin = 0
     for border in [*(one for one in borders if not _divides(one, spans)), len(line)]:
         piece = line[begin:border]
@@ -189,7 +211,7 @@ def cut_long(text: str, most: int, whole: Undivided = NO_TERMS) -> list[Stretch]
 
 def _undivided(text: str, most: int, whole: Undivided) -> Iterator[str]:
     """The words with the blanks after them; those of one part of at most so many words together."""
-    spans, groups = whole.spans(text), list[list[str]]()
+    spans, groups = whole.without_cuts(text), list[list[str]]()
     for word in re.finditer(r"\S+\s*", text):
         if groups and _divides(word.start(), spans):
             groups[-1].append(word[0])

@@ -1,4 +1,4 @@
-"""Parts of a text that a translation repeats unchanged: addresses, paths, placeholders, versions, code, emoji."""
+"""Parts of a text that a translation repeats unchanged: addresses, numbers, tags, placeholders, code, emoji."""
 
 from __future__ import annotations
 
@@ -11,26 +11,33 @@ from lscfg.prepare.numbers import NumberFormats
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
 _PRINTF = r"%(?:\(\w+\)|\d+\$)?[-+#0]*+\d*+(?:\.\d+)?(?:hh?|ll?|z)?[sdifgxuc@]"
 _ATTRIBUTE = r"""\s+[\w:.-]+=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
+_ADDRESS = r"[^\s<>\"'`\u3000-\u309f\uac00-\ud7af\uff00-\uffef]"  # what follows without a blank is of the sentence
+_NAME, _END = r"(?<![A-Za-z0-9_$\u00c0-\u024f])", r"(?![A-Za-z0-9_\u00c0-\u024f])"
 _PATTERNS = (
-    r"`[^`\n]+`",  # code
+    r"(?<!`)`(?![`\s])[^`\n]+`(?![\w`])",  # code
     r"\{%(?:(?!\{%|%\})[^\n])*+%\}|<%(?:(?!<%|%>)[^\n])*+%>|<\?(?:(?!<\?|\?>)[^\n])*+\?>",  # of templates
     rf"</?[A-Za-z][\w:.-]*+(?:{_ATTRIBUTE})*+\s*/?>",  # tags
     r"\{\w+,\s*(?:plural|select|selectordinal)\s*,(?:[^{}\n]|\{[^{}\n]*\})*+\}",  # messages of ICU
-    r"(?:https?|ftp)://[^\s<>\"'`]+|\bwww\.[^\s<>\"'`]+\.[^\s<>\"'`]+",
+    rf"(?:https?|ftp)://{_ADDRESS}+|\bwww\.{_ADDRESS}+\.{_ADDRESS}+",
     r"\b[\w.+-]{1,64}+@[\w-]+(?:\.[\w-]+)+",  # without a limit, time is quadratic
     r"\b[A-Za-z]:\\[^\s\"<>|]*",
     r"(?<![\w/.:])(?:~|\.{1,2})?(?:/[\w.+-]+){2,}/?",
     r"\{\{[^{}\n]*\}\}|[$#%]?\{[\w.]*(?:![rsa])?(?::[^{}\s]*)?\}",
-    r"\$[A-Za-z_]\w*|(?<!\S)[:@]\w*[A-Za-z]\w*(?!\S)",  # variables, names
-    r"\b[A-Za-z]\w*_\w+(?:\(\))?|\b__\w+__(?:\(\))?|\b[A-Za-z]\w*(?:\(\)|\[\w*\])|\b[A-Z](?:\+\+|#)(?!\w)",
+    rf"{_NAME}\$[A-Za-z_][A-Za-z0-9_]*",  # variables
+    rf"{_NAME}(?:[a-z][a-z0-9]*(?:_(?!in(?:nen)?\b)[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:\(\))?{_END}",
+    rf"{_NAME}__(?:all|call|dict|doc|file|init|main|name|repr|str|version)__(?:\(\))?{_END}",
+    rf"{_NAME}[A-Za-z][A-Za-z0-9]*\(\)|{_NAME}[a-z]\[\d+\]|{_NAME}[CF](?:\+\+|#){_END}",
     r"\\[nrt](?![a-z])",
+    r"(?<!\S):[a-z][a-z0-9_+-]*:(?!\S)",  # names of emoji
     rf"(?<![\w%])(?:{_PRINTF}|%%)*{_PRINTF}(?:%%)*(?!\w)|(?<![\w%]){_PRINTF}(?!\w)",
     r"(?<![\w.,%])\d*(?:%%)+\w*(?:%%)*",
-    r"\b\d{4}-\d\d-\d\d\b|(?<!\w)\+\d[\d ()/.-]{5,24}\d(?!\w)",  # dates, telephone numbers
+    r"\b\d{4}-\d\d-\d\d\b",
+    # telephone numbers, but not numbers with separators of thousands
+    r"(?<!\w)\+(?!\d{1,3}(?:[ .]\d{3})+(?!\d))(?:\d{10,15}|\d{1,3}(?:[ /-]?\(?\d{1,7}+\)?){2,8}+)(?!\w)",
     r"\b[vV]?\d+(?:\.\d+){2,}(?:[-+]\w+(?:\.\w+)*)?\b",
     r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b",  # hash
     f"[{_EMOJI}](?:[{_EMOJI}{TONES}\ufe0f\u200d])*",
-    r"(?<!\S)[:;]-?[()DP](?!\S)",
+    r"(?<!\S)[:;]-?[()DP](?![^\s\u3000-\u9fff])",
 )
 _UNTOUCHED = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

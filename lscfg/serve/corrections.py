@@ -132,7 +132,7 @@ class Corrections:
 
         Raises:
             RefusalError: as ``check_key``, ``named_source`` and ``Dispatcher.compute``; no correction has this number,
-                or the one with this number has another source than the request names.
+                or the one with this number belongs to another source than the request names.
         """
         check_key({}, request.headers, self._keys)
         text = request.path_params["id"]
@@ -141,7 +141,9 @@ class Corrections:
         done = await self._dispatcher.compute(request.receive, "correction", undo_correction, undoing)
         if done is None:
             cure = f"GET {ADD} lists the corrections"
-            raise RefusalError(409, f"correction {number} has another source than {quote(undoing.source)}; {cure}")
+            raise RefusalError(
+                409, f"correction {number} belongs to another source than {quote(undoing.source)}; {cure}"
+            )
         if not done:
             raise RefusalError(404, f"no correction {quote(text)}; an earlier request may have removed it")
         self._dispatcher.counts["corrections_removed"] += 1

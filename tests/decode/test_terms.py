@@ -332,6 +332,15 @@ def test_nocase_knows_capitals_that_are_several_letters_or_other_ones(source, te
     assert TermIndex([Term(source, ("x",))]).find([text]).occurrences == ()
 
 
+@pytest.mark.parametrize(
+    ("source", "text"), [("kır", "kir"), ("Masse", "Maße"), ("in Massen", "In Maßen"), ("sıkıldım", "Sikildim")]
+)
+def test_nocase_tells_words_apart_that_only_capitals_make_equal(source, text):
+    index = TermIndex([Term(source, ("x",), match="nocase")])
+    assert index.find(text.split()).occurrences == ()
+    assert len(index.find(text.upper().split()).occurrences) == (text.upper() == source.upper())
+
+
 def test_of_equal_sources_the_narrowest_match_counts_within_a_glossary():
     ours, theirs = Term("casa", ("A",), match="nocase"), Term("casa", ("B",))
     stem = Term("casas", ("C",), "hard", "stem", "es")

@@ -52,6 +52,20 @@ def test_stretches_join_to_the_text():
         ("Use `a. B` now. Then stop.", "en", [], ["Use `a. B` now.", "Then stop."]),
         ("A! B? Cats. D", "en", ["a! b", "B? Cats"], ["A! B? Cats.", "D"]),
         ("A!\nB", "en", ["A! B"], ["A!", "B"]),
+        ("Das ist Alexandr. Noch heute.", "de", ["Dr. No"], ["Das ist Alexandr.", "Noch heute."]),
+        (
+            "Wir trinken Vino. 1 Glas. Dr. No kam.",
+            "es",
+            ["Vino. 1", "r. No"],
+            ["Wir trinken Vino. 1 Glas.", "Dr. No kam."],
+        ),
+        (
+            "詳細はhttps://example.com/をご覧ください。次の文です。",
+            "ja",
+            [],
+            ["詳細はhttps://example.com/をご覧ください。", "次の文です。"],
+        ),
+        ("Die Nummer ist +49 30 123456. 2023 war gut.", "es", [], ["Die Nummer ist +49 30 123456.", "2023 war gut."]),
     ],
 )
 def test_sentences_end_outside_terms_and_code(text, language, terms, found):

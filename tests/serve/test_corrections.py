@@ -111,7 +111,7 @@ def test_a_removal_may_name_the_source(bundle: Path, raw: Path, tmp_path: Path) 
         for source in ("una flor", "", "la casa"):
             found = client("DELETE", "/corrections/1", params={"source": source})
             assert found.status_code == 409
-            wanted = f"correction 1 has another source than {source!r}; GET /corrections lists the corrections"
+            wanted = f"correction 1 belongs to another source than {source!r}; GET /corrections lists the corrections"
             assert found.json()["error"] == wanted
         assert len(client.get("/corrections").json()["corrections"]) == 2
         assert client("DELETE", "/corrections/1", params={"source": other}).json() == {"undone": 1}

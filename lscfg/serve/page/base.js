@@ -19,7 +19,10 @@ export function keyed(content) {
 export async function failure(response, terms = []) {
   if (response.status === 403) get("key-part").hidden = false;
   let message = `${response.status} ${response.statusText}`;
-  try { message = (await response.json()).error ?? message; } catch { /* a proxy answers otherwise */ }
+  try {
+    const { error } = await response.json();
+    if (typeof error === "string") message = error;
+  } catch { /* a proxy answers otherwise */ }
   return message.replace(/^glossary\[(\d+)\](\.\w+)?/, (whole, k) => (terms[k] ? `Glossary, “${terms[k].source}”` : whole));
 }
 
