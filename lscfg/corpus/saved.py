@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.corpus.aligner import ALIGNERS
+from lscfg.corpus.thot import written_files
 from lscfg.errors import InputError, quote
 from lscfg.io.tensors import FORMAT, load, metadata_json, save
 from lscfg.settings import Declared
@@ -39,13 +40,17 @@ def check_can_be_saved(aligner: str) -> None:
 
 
 def save_aligner(path: str | os.PathLike[str], aligner: str, settings: Declared, folder: Path) -> None:
-    """Writes the files that the aligner left in ``folder/direct`` and ``folder/inverse`` as one."""
+    """Writes the files that the aligner left in ``folder/direct`` and ``folder/inverse`` as one.
+
+    Raises:
+        InputError: see ``written_files``.
+    """
     from importlib.metadata import version
 
     arrays = {
         f"{direction}/{file.name}": np.frombuffer(file.read_bytes(), np.uint8)
         for direction in DIRECTIONS
-        for file in sorted((folder / direction).iterdir())
+        for file in written_files(folder / direction)
     }
     metadata = {
         "lscfg": "aligner",
@@ -64,8 +69,8 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
     The programs that read these files do not check them, so this function refuses a file whose content changed.
 
     Raises:
-        InputError: the file cannot be read, is not an aligner, or is damaged; if a check of its content fails, the
-            ValueError of this check is the cause.
+        InputError: the file cannot be read, is not an aligner, or is damaged (if a check of its content fails, the
+            ValueError of this check is the cause); the folder cannot be written.
     """
     arrays, metadata = load(path, "aligner")
     aligner = metadata.get("aligner", "")
@@ -83,10 +88,14 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
             f"comes from the unknown aligner {quote(aligner)}; known aligners: {', '.join(ALIGNERS)}", path
         )
     check_can_be_saved(aligner)
-    for direction in DIRECTIONS:
-        (folder / direction).mkdir()
-    for name, array in arrays.items():
-        (folder / name).write_bytes(array.tobytes())
+    try:
+        for direction in DIRECTIONS:
+            (folder / direction).mkdir()
+        for name, array in arrays.items():
+            (folder / name).write_bytes(array.tobytes())
+    except OSError as error:
+        cure = "free some room, or set TMPDIR to a folder with more"
+        raise InputError(f"cannot unpack the aligner {path} ({error.strerror}); {cure}", folder) from None
     return aligner
 
 

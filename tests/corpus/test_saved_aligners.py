@@ -17,7 +17,7 @@ from lscfg.cli import main
 from lscfg.corpus.align import AlignmentSettings, align_both_ways, align_with
 from lscfg.corpus.aligner import ALIGNERS, Aligner
 from lscfg.corpus.open_aligner import OpenAligner
-from lscfg.corpus.saved import check_can_be_saved
+from lscfg.corpus.saved import check_can_be_saved, unpack_aligner
 from lscfg.demo import generate
 from lscfg.errors import InputError
 from lscfg.io.read import read_lines
@@ -66,6 +66,24 @@ def test_saved_aligners_and_their_links_are_the_same_for_any_number_of_jobs(text
     assert align_with(tmp_path / "m1", *other, jobs=2).joined("union") == links
     backwards = align_with(tmp_path / "m1", *(side[::-1] for side in other)).joined("union")
     assert backwards[::-1] == links  # each pair for itself
+
+
+@pytest.mark.parametrize("aligner", ["fast-align", "eflomal"])
+def test_an_aligner_whose_files_were_cut_is_not_saved(text, aligner, tmp_path):
+    """The program that writes the files does not notice that they reach a limit."""
+    for name, lines in zip("st", text[0], strict=True):
+        write_lines(tmp_path / name, lines)
+    command = f"align s t -o links --save model --aligner {aligner} --jobs 1"
+    limited = shlex.join([sys.executable, "-m", "lscfg", *command.split()])
+    ran = subprocess.run(["sh", "-c", f"ulimit -f 64; {limited}"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 1 and "too few for an aligner; raise the limit" in ran.stderr, ran.stderr
+    assert not (tmp_path / "model").exists()
+
+
+def test_an_aligner_that_cannot_be_unpacked_names_the_folder(text, tmp_path, monkeypatch):
+    align_both_ways(*text[0], AlignmentSettings("fast-align"), save=tmp_path / "model")
+    with pytest.raises(InputError, match="cannot unpack the aligner .*; free some room, or set TMPDIR"):
+        unpack_aligner(tmp_path / "model", tmp_path / "missing")
 
 
 def test_a_saved_aligner_holds_no_sentence_of_its_training(text, tmp_path):

@@ -148,6 +148,15 @@ def test_without_a_held_out_pair_to_judge_by_nothing_is_learned(corpus, tmp_path
     assert as_counts(again) == plain and again.trace == found.trace
 
 
+def test_folds_without_pairs_are_refused(tmp_path):
+    """Equal pairs are in one fold, so that others can be empty."""
+    for name, line in (("s", "a b c"), ("t", "A B C"), ("l", "0-0 1-1 2-2")):
+        (tmp_path / name).write_text(f"{line}\n" * 6)
+    inputs = RuleInputs(tmp_path / "s", tmp_path / "t", (tmp_path / "l",))
+    with pytest.raises(InputError, match="only 1 of 2 folds contain pairs"):
+        induce(inputs, BiparseSettings(folds=2), 1)
+
+
 def test_folds_weigh_rules_without_their_own_pairs(tmp_path):
     """One pair that is unlike all others: no other fold knows its rules."""
     inputs = make_corpus(tmp_path, 40)

@@ -125,6 +125,32 @@ def test_candidates_of_a_decoder_and_of_spelling(here):
     assert found["g3"][1] == "F3"  # by its digit
 
 
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ("candidates=stems", "no candidates: stems needs a stemmer"),
+        ("candidates=decoder,stems", "decoder needs lists of translations (--nbest), stems needs a stemmer"),
+        ("target_stemmer=german", "target_stemmer needs a stemmer of the source"),
+        ("target_vectors=p", "target_vectors has no effect on a graph of the space pmi"),
+    ],
+)
+def test_settings_without_effect_are_refused(here, capsys, options, fault):
+    run(f"{PHRASES} -o p")
+    run("propagate graph p -o graph --set neighbours=5")
+    assert run(f"propagate rules p graph --set {options} -o out")[0] != 0 and not (here / "out").exists()
+    assert fault in capsys.readouterr().err
+    assert run("propagate graph p -o other --set source_vectors=p")[0] != 0
+    assert "source_vectors needs the space vectors" in capsys.readouterr().err
+
+
+def test_graphs_are_of_the_same_phrases_in_the_same_contexts(here, capsys):
+    for window in (1, 3):
+        run(f"{PHRASES} -o p{window} --set window={window}")
+    assert run("propagate graph p1 -o graph")[0] == 0 == run("propagate rules p1 graph -o out.gz")[0]
+    assert run("propagate rules p3 graph -o out3.gz")[0] != 0
+    assert "of other phrases" in capsys.readouterr().err
+
+
 def test_diagnosis_of_the_lists(here):
     run(f"{PHRASES} -o p")
     run("propagate graph p -o graph --set neighbours=5")
@@ -171,9 +197,10 @@ def test_twins_in_low_dimensional_spaces(here, space, rank):
         rows = [" ".join([word, *(str(float(int(word[1:]) == k)) for k in range(LABELLED))]) for word in own]
         (here / f"vectors.{side}").write_text("\n".join(rows) + "\n")
     line = f"propagate graph p -o graph --set neighbours=5 --set space={space} --set rank={rank}"
-    line += " --set source_vectors=vectors.source"
+    line += " --set source_vectors=vectors.source" * (space == "vectors")
     assert run(line)[0] == 0
-    line = "propagate rules p graph --set candidates=neighbours --set target_vectors=vectors.target -o out.gz"
+    line = "propagate rules p graph --set candidates=neighbours -o out.gz"
+    line += " --set target_vectors=vectors.target" * (space == "vectors")
     assert run(line)[0] == 0
     found = {source: rule[1] for source, rule in best_rules(here / "out.gz").items()}
     assert sum(found[f"g{k}"] == f"F{k}" for k in range(TWINS)) >= TWINS - 1

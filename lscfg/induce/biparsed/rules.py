@@ -190,6 +190,9 @@ def _learn(
     there, folds = _there(text), _fold_of(text, settings)
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot form {settings.folds} folds; ask for fewer", inputs.source)
+    if len(used := np.unique(folds[there])) < settings.folds:  # equal pairs are in one fold
+        few = f"only {len(used)} of {settings.folds} folds contain pairs, since equal pairs are in one"
+        raise InputError(f"{few}; ask for fewer, or try another seed", inputs.source)
     made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
     learned = _Learned([], [])
     with in_shards(inputs, settings, text, jobs or available_cores(), folder, made_from) as shards:

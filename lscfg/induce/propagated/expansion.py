@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from lscfg.errors import InputError
 from lscfg.induce.propagated.candidates import ORIGINS
 from lscfg.induce.propagated.phrases import PhraseFile
 from lscfg.induce.propagated.ranking import learn_ranking
@@ -80,8 +81,16 @@ def expand(
         nbest: translations of the unlabelled phrases, best first, and the name of their file.
 
     Raises:
-        InputError: see ``spread``.
+        InputError: no chosen source can propose candidates, or the graph does not use target vectors; see also
+            ``spread``.
     """
+    needs = {"decoder": "needs lists of translations (--nbest)"} if nbest is None else {}
+    if not (settings.source_stemmer or settings.source_stems):
+        needs["stems"] = "needs a stemmer (source_stemmer)"
+    if needs.keys() >= {*settings.candidates}:
+        raise InputError("no candidates: " + ", ".join(f"{name} {needs[name]}" for name in settings.candidates))
+    if settings.target_vectors and graph[1].space != "vectors":
+        raise InputError(f"target_vectors has no effect on a graph of the space {graph[1].space}; leave it out")
     found = spread(phrases, graph, nbest, settings, threads)
     if settings.ranking == "learned":
         found = learn_ranking(phrases, graph, found, settings, threads)

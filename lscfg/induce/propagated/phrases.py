@@ -74,8 +74,12 @@ class PhraseSide:
     frequent: np.ndarray
 
     def hash(self, words: Sequence[str]) -> str:
-        """Hash of the phrases by their words, which identifies the phrases of a graph."""
-        return hashlib.sha256("\n".join(self.phrases.texts(words)).encode()).hexdigest()[:16]
+        """Hash of the phrases by their words, and of their contexts, which identifies the phrases of a graph."""
+        digest = hashlib.sha256("\n".join(self.phrases.texts(words)).encode())
+        contexts = self.contexts
+        for array in (self.count, self.frequent, contexts.indptr, contexts.indices, contexts.data):
+            digest.update(np.ascontiguousarray(array, np.int64).tobytes())
+        return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,8 @@ class GraphSettings(Declared):
         super().__post_init__()
         if self.approximate and self.space in ("pmi", *TIMES):
             raise SettingError("approximate", "needs one of the spaces svd, cca and vectors")
+        if self.source_vectors and self.space != "vectors":
+            raise SettingError("source_vectors", "needs the space vectors")
 
 
 def similar_phrases(

@@ -26,7 +26,7 @@ from lscfg.induce.propagated.phrases import PhraseFile
 from lscfg.induce.propagated.propagation import METHODS, SOLVERS, TARGETS, Solution, make_step, solve
 from lscfg.induce.propagated.spaces import GraphSettings, similar_phrases
 from lscfg.prepare.stems import stemmer
-from lscfg.settings import Declared, setting
+from lscfg.settings import Declared, SettingError, setting
 
 GOLD = "gold"
 """The method that does not propagate."""
@@ -66,6 +66,12 @@ class PropagationSettings(Declared):
     sweeps: int = setting(200, "maximum sweeps", least=1)
     max_targets: int = setting(5, "maximum rules of a phrase", least=1)
     min_probability: float = setting(0.001, "minimum probability of a rule", least=LEAST, most=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("target_stemmer", "target_stems"):
+            if getattr(self, name) and not (self.source_stemmer or self.source_stems):
+                raise SettingError(name, "needs a stemmer of the source")
 
 
 @dataclass(frozen=True)
