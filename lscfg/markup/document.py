@@ -41,6 +41,8 @@ class Tag(NamedTuple):
     kind: Literal["open", "close", "void"]
     apart: bool = False
     """A blank precedes the tag, which is void."""
+    beyond: bool = False
+    """The blank at the end of the markup belongs after the tags that end right after this one."""
 
 
 @dataclass(frozen=True)
@@ -135,24 +137,45 @@ class Document:
             unit = unit.unchanged
             pieces = [UnitPiece(unit.text, "", unit.text, "")]
         text = "".join(piece.translation + piece.after for piece in pieces)
-        marks: dict[int, list[str]] = {}
-        before, last = "", -1  # the text before a place and the single tags there
+        marks: dict[int, list[Tag]] = {}
         for place, number in tag_places(unit.tags, pieces):
-            tag = unit.tags[number]
-            before, last = (before if place == last else text[max(0, place - 1) : place]), place
-            markup = _spaced(tag, before, text[place : place + 1])
-            before = markup if tag.kind == "void" else before
-            marks.setdefault(place, []).append(markup)
+            marks.setdefault(place, []).append(unit.tags[number])
         found, breaks = [], line_breaks(text, unit.lines)
         begin = 0
         for place in sorted({*marks, *breaks}):
             found.append(self.escape(text[begin:place]))
-            found += marks.get(place, [])
+            found += _markup_at(marks.get(place, ()), text[max(0, place - 1) : place], text[place : place + 1])
             begin = place
             if place in breaks:
                 found.append(self.newline)
                 begin += text[place : place + 1] == " "
         return "".join(found) + self.escape(text[begin:])
+
+
+def _markup_at(tags: Iterable[Tag], before: str, after: str) -> list[str]:
+    """The markup of the tags at one place.
+
+    Args:
+        before: the character before the place, or empty.
+        after: the one after the place.
+    """
+    found, opened = list[str](), 0  # the tags from there on are opening ones
+    held = ""  # a blank to write before the next tag that closes none
+    for tag in tags:
+        if held and tag.kind != "close":
+            found.append(held)
+            opened, held = len(found), ""
+        markup = _spaced(tag, before, after)
+        if tag.kind == "void":
+            before = markup
+            if markup[:1] == " " != tag.markup[:1]:
+                found.insert(opened, " ")  # outside the pair that the tag begins
+                markup = markup[1:]
+            if tag.beyond and markup[-1:].isspace():
+                markup, held = markup[:-1], markup[-1]
+        found.append(markup)
+        opened = opened if tag.kind == "open" else len(found)
+    return [*found, held]
 
 
 def _spaced(tag: Tag, before: str, after: str) -> str:
@@ -356,29 +379,42 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1, flows: bool = False) -> l
         last -= 1
     first, last = _with_partners(runs, first, last)
     lead, trail, inner = _stripped(runs[first:last])
-    unit = _joined([run for run in inner if run is not SEPARATOR], lines)
+    unit = unchanged = _joined([run for run in inner if run is not SEPARATOR], lines)
     if flows:
-        flowing = _joined([run._replace(text=_BLANKS.sub(" ", run.text)) for run in inner], lines)
-        unit = flowing if flowing == unit else replace(flowing, unchanged=unit)
+        unit = _joined([run._replace(text=_BLANKS.sub(" ", run.text)) for run in inner], lines, flows=True)
+    if unit != unchanged:
+        unit = replace(unit, unchanged=unchanged)
     before = "".join(run.markup for run in runs[:first]) + lead
     after = trail + "".join(run.markup for run in runs[last:])
     return [before, unit, after]
 
 
-def _joined(inner: Iterable[MarkupRun], lines: int) -> Unit:
-    """The unit of some runs."""
+def _joined(inner: Iterable[MarkupRun], lines: int, flows: bool = False) -> Unit:
+    """The unit of some runs.
+
+    Args:
+        flows: a blank may move to the other side of a tag that opens or closes.
+    """
     text, tags = "", list[Tag]()
-    between = False  # the last run is a tag after a blank, between words
+    single = -1  # the last single tag between a blank and the next text
     for run in inner:
-        if run.kind is None:
-            plain = run.text
-            if between and plain[:1].isspace():  # a translation has one blank there, which comes before the tag
-                tags[-1] = tags[-1]._replace(markup=tags[-1].markup + plain[0])
-                plain = plain[1:]
-            text += plain
-        else:
-            tags.append(Tag(len(text), run.markup, run.kind, apart=run.kind == "void" and text[-1:].isspace()))
-        between = run.kind is not None and tags[-1].apart
+        if run.kind is not None:
+            after_blank = (text if single < 0 else tags[single].markup)[-1:].isspace()
+            tags.append(Tag(len(text), run.markup, run.kind, apart=run.kind == "void" and after_blank))
+            if run.kind == "void" and (single >= 0 or after_blank):
+                single = len(tags) - 1
+            continue
+        plain = run.text
+        beyond = single < len(tags) - 1
+        if single >= 0 and plain[:1].isspace() and (flows or not beyond):
+            tag = tags[single]  # a translation has one blank there, which comes before the tag
+            if not (flows and tag.markup[-1:].isspace()):
+                tags[single] = tag._replace(markup=tag.markup + plain[0], beyond=beyond)
+            plain = plain[1:]
+        elif flows and text[-1:].isspace() and plain.startswith(" "):
+            plain = plain[1:]
+        text += plain
+        single = single if flows and not plain else -1
     return Unit(text, tuple(tags), lines)
 
 

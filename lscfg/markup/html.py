@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from itertools import accumulate
 
 from lscfg.markup.document import SEPARATOR, Document, MarkupRun, Unit, escape_text, one_word, unit_of, utf8_text
-from lscfg.markup.encoding import must_be_ascii
+from lscfg.markup.encoding import means_utf_8, must_be_ascii
 from lscfg.markup.html_elements import INLINE, HtmlEvent, element_ends
 from lscfg.markup.templates import TemplateSpan, template_spans, without_templates
 
@@ -37,6 +37,9 @@ MARK = "\x1a"
 """A character without meaning that replaces one with a meaning, so that offsets stay."""
 
 
+_END_OF_INSTRUCTION = re.compile("</[a-z]|>", re.IGNORECASE)
+
+
 class _Reader(HTMLParser):
     """Collects what a document consists of, with offsets."""
 
@@ -57,6 +60,17 @@ class _Reader(HTMLParser):
         if found < 0:
             self._unended.add("-->")
         return found
+
+    def parse_pi(self, i: int) -> int:
+        """Returns the end of ``<?...>``, -1 if it has none.
+
+        Where that is no code, as in ``<code><?php</code>``, it ends before the end tag that browsers count to it.
+        """
+        end = _END_OF_INSTRUCTION.search(self.rawdata, i + 2)
+        if end is None:
+            return -1
+        self._add("other")
+        return end.end() if end[0] == ">" else end.start()
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
         """Returns the end of ``<![...>`` or ``<![CDATA[...]]>``, -1 if it has none.
@@ -93,9 +107,6 @@ class _Reader(HTMLParser):
         self._add("comment")
 
     def handle_decl(self, decl: str) -> None:
-        self._add("other")
-
-    def handle_pi(self, data: str) -> None:
         self._add("other")
 
     def unknown_decl(self, data: str) -> None:
@@ -152,7 +163,7 @@ def _declaration(text: str, events: Sequence[HtmlEvent]) -> tuple[str, int]:
     found = [(xml[1], 0)] if xml else []
     found += [(event.charset, event.offset) for event, _ in _outside(events) if event.charset][:1]
     # to browsers, a meta element in whatever precedes it is not in UTF-16
-    return next(((one, at) for one, at in found if not re.match("utf-?(8|16)", one, re.IGNORECASE)), ("", 0))
+    return next(((one, at) for one, at in found if not means_utf_8(one)), ("", 0))
 
 
 def _outside(events: Sequence[HtmlEvent]) -> Iterator[tuple[HtmlEvent, int]]:

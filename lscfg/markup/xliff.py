@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -125,7 +125,8 @@ def read_xliff(data: bytes) -> Document:
     mark, text = utf8_text(data)
     data = data[len(mark) :]
     reader = _Reader(data)
-    is_ascii = must_be_ascii(text, reader.encoding, 1)  # nothing precedes the declaration
+    label = "" if mark else reader.encoding  # the mark precedes the declaration, and nothing else does
+    is_ascii = must_be_ascii(text, label, 1)
     root = reader.root.child("xliff")
     if root is None:
         raise DocumentError("the root element is not xliff; the file must be XLIFF 1.2 or 2.x")
@@ -249,19 +250,54 @@ def _slots(target: _Node, parts: Sequence[_Node], data: bytes) -> tuple[list[_Sl
             found.append(_slot(part, source, data))
     present = {_mid(part): part for part in own}
     free = not _is_loose(target) and present.keys() <= known.keys()
-    last: _Node | None = None
+    codes = _codes(target)
+    last, place = -1, own[0].begin  # the last segment that the target has or gets, and where the next one goes
     for number, part in enumerate(parts):
         if _mid(part) in present:
-            last = present[_mid(part)]
-        elif _has_text(part) and not (free and _mid(part) in known):
+            last, place = number, present[_mid(part)].end
+            continue
+        if not _has_text(part):
+            continue
+        between = None
+        if free and _mid(part) in known:
+            near = (part.end, parts[number + 1].begin) if last < 0 else (parts[last].end, part.begin)
+            between = _between(data[slice(*near)], codes)
+        if between is None:
             lost.append(part)
-        elif _has_text(part):
-            opening, place = _opening(part, data), last.end if last else own[0].begin
-            near = parts[number - 1].end if last else part.end, part.begin if last else parts[number + 1].begin
-            blank = re.sub(r"<[^>]*>", "", data[slice(*near)].decode())
-            blank, after = " " if blank.strip() else blank, f"</{_name(opening)}>"
-            found.append(_Slot(part, place, place, blank * bool(last) + opening, after + blank * (not last)))
+            continue
+        opening = _opening(part, data)
+        before, after = ("", between) if last < 0 else (between, "")
+        found.append(_Slot(part, place, place, before + opening, f"</{_name(opening)}>" + after))
+        last = last if last < 0 else number
     return sorted(found, key=lambda slot: (slot.begin, slot.end)), lost
+
+
+def _between(data: bytes, codes: Container[tuple[str, str]]) -> str | None:
+    """The markup between two segments, for a target that lacks one of them.
+
+    Args:
+        codes: inline elements of the target.
+
+    Returns:
+        A blank if a text is there; None if elements are there that cannot be copied, because they begin or end inside
+        a segment or around it, contain text, or are in the target.
+    """
+    try:
+        node = _Reader(b"<x>" + data + b"</x>").root.children[0]
+    except DocumentError:
+        return None
+    loose, text = _is_loose(node), data.decode()
+    if all(child.text is not None for child in node.children):
+        return " " if loose else "".join(child.text or "" for child in node.children)
+    copied = not (loose or any(_has_text(part) for part in _parts(node)) or any(code in codes for code in _codes(node)))
+    return text if copied else None
+
+
+def _codes(node: _Node) -> set[tuple[str, str]]:
+    """Names and numbers of the elements inside an element, without its marked segments."""
+    inner = {code for child in node.children if child.text is None for code in _codes(child)}
+    own = (child for child in node.children if child.text is None and not _is_part(child))
+    return inner | {(child.name, child.attributes.get("id", "")) for child in own}
 
 
 def _numbered(parts: Sequence[_Node]) -> dict[str, _Node]:

@@ -227,6 +227,17 @@ def test_segments_that_are_not_the_whole_text(segments, target, wanted):
     assert wanted in translated(f"<xliff version='1.2'>{unit}</xliff>", ".xlf")
 
 
+@pytest.mark.parametrize("target", [1, 2])
+@pytest.mark.parametrize("between", ["<ph id='9'>x &lt;</ph>", " <x id='8'/><ph id='9'>x</ph> ", "<ph id='9'/> "])
+def test_markup_between_segments_comes_with_the_segment_that_a_target_lacks(between, target):
+    segments = [f"<mrk mtype='seg' mid='{number}'>{text}.</mrk>" for number, text in ((1, "a"), (2, "b"))]
+    segmented = f"<seg-source>{between.join(segments)}</seg-source>"
+    unit = f"<trans-unit><source>a. b.</source>{segmented}<target>{segments[target - 1]}</target></trans-unit>"
+    segments[2 - target] = segments[2 - target].replace("a.", "A.").replace("b.", "B.")
+    found = translated(f"<xliff version='1.2'>{unit}</xliff>", ".xlf")
+    assert f">{between.join(segments)}</target>" in found
+
+
 @pytest.mark.parametrize("version", ["1.2", "2.0"])
 @pytest.mark.parametrize(
     "target",
@@ -251,6 +262,10 @@ def test_targets_of_markup_alone_are_missing_targets(version, target):
          "<mrk mtype='seg' mid='9'>X.</mrk>", ("a.", "b c")),
         ("<mrk mtype='seg' mid='1'>a.</mrk> <mrk mtype='seg' mid='2'>b.</mrk>", "X. <mrk mtype='seg' mid='2'>Y.</mrk>",
          ("a.",)),
+        ("<mrk mtype='seg' mid='1'>a.</mrk><ph id='9'>x</ph><mrk mtype='seg' mid='2'>b.</mrk>",
+         "<mrk mtype='seg' mid='1'>X.</mrk><ph id='9'>x</ph>", ("b.",)),
+        ("<g id='1'><mrk mtype='seg' mid='1'>a.</mrk></g> <g id='2'><mrk mtype='seg' mid='2'>b.</mrk></g>",
+         "<g id='1'><mrk mtype='seg' mid='1'>X.</mrk></g>", ("b.",)),
         ("<mrk mtype='seg' mid='0'>a.</mrk> <mrk mtype='seg' mid='0'>b.</mrk>",
          "<mrk mtype='seg' mid='0'>X.</mrk> <mrk mtype='seg' mid='0'/>", ("a. b.",)),
         ("<mrk mtype='seg' mid='0'>a.</mrk> <mrk mtype='seg' mid='0'>b.</mrk>",
@@ -304,6 +319,26 @@ def test_characters_beyond_ascii_are_references_under_another_encoding(ending, d
 )
 def test_characters_stay_characters_under_utf_8(ending, data):
     assert translated(data, ending).endswith("É" if ending == ".html" else "</xliff>")
+
+
+@pytest.mark.parametrize("text", ["e", "é"])
+@pytest.mark.parametrize(
+    "label", ["utf-16", "UTF-16LE", "unicode-1-1-utf-8", "x-unicode20utf8", "Unicode20UTF8", "unicode11utf8", "unicode"]
+)
+def test_documents_in_utf_8_may_declare_utf_16_and_old_names_of_utf_8(label, text):
+    """Programs of .NET declare UTF-16 and then write UTF-8."""
+    unit = f"<xliff version='1.2'><segment><source>{text}</source></segment></xliff>"
+    found = translated(f"<?xml version='1.0' encoding='{label}'?>{unit}", ".xlf", lambda text: text + "ß")
+    assert f">{text}ß</target>" in found
+    page = f"<meta charset={label}><p>{text}"
+    assert translated(page, ".html", lambda text: text + "ß") == page + "ß"
+
+
+def test_a_byte_order_mark_outranks_the_declaration_of_xliff():
+    data = f"\ufeff{LATIN}<xliff version='1.2'><segment><source>é</source></segment></xliff>"
+    found = translated(data, ".xlf")
+    assert found.startswith("\ufeff") and ">É</target>" in found
+    ElementTree.fromstring(found.replace(LATIN, ""))
 
 
 def test_lines_of_errors_are_those_of_the_declaration():
@@ -392,7 +427,7 @@ def test_names_of_xliff_may_have_a_prefix():
         ),
         (".html", b"<meta charset=iso-2022-jp><p>a", "declares the encoding 'iso-2022-jp'"),
         (".xlf", f"{LATIN}<xliff>é</xliff>".encode(), "line 1: declares the encoding 'ISO-8859-1'.*and declare UTF-8"),
-        (".xlf", b"<?xml version='1.0' encoding='UTF-16'?><xliff/>", "declares the encoding 'UTF-16'"),
+        (".xlf", b"<?xml version='1.0' encoding='UTF-32'?><xliff/>", "declares the encoding 'UTF-32'"),
         (".xlf", b"<?xml version='1.0' encoding='hex'?><xliff/>", "declares the encoding 'hex'"),
     ],
 )

@@ -185,7 +185,7 @@ def filled(data: str, translation: str, links: list[list[int]], ending: str = ".
         ("a <img>b", "A B", [[0], [1]], "A <img>B"),
         ("a b <img>.", "A B.", [[0], [1], [2]], "A B <img>."),
         ("a b <img> c.", "A B.", [[0], [1], [3]], "A B <img>."),
-        ("a b <i><img> <wbr>!</i>", "A B!", [[0], [1], [2]], "A B<i> <img> <wbr>!</i>"),
+        ("a b <i><img> <wbr>!</i>", "A B!", [[0], [1], [2]], "A B <i><img> <wbr>!</i>"),
         ("a b <img> c", "\u6211\u5011\u3002", [[0, 1], [2]], "\u6211\u5011<img> \u3002"),
         ("a b<img>, c", "C, A B", [[3], [2], [0], [1]], "<img>C, A B"),
         ("a <b>b</b>.", "B a.", [[1], [0], [2]], "<b>B</b> a."),
