@@ -82,7 +82,7 @@ def test_an_aligner_whose_files_were_cut_is_not_saved(text, aligner, tmp_path):
 
 def test_an_aligner_that_cannot_be_unpacked_names_the_folder(text, tmp_path, monkeypatch):
     align_both_ways(*text[0], AlignmentSettings("fast-align"), save=tmp_path / "model")
-    with pytest.raises(InputError, match="cannot unpack the aligner .*; free some room, or set TMPDIR"):
+    with pytest.raises(InputError, match=r"cannot unpack the aligner .*; free some room, or set TMPDIR"):
         unpack_aligner(tmp_path / "model", tmp_path / "missing")
 
 
