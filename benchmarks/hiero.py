@@ -18,10 +18,11 @@ from typing import Any
 import runs
 
 from lscfg.corpus.parallel import stream_aligned
-from lscfg.extract.hiero import HieroRules, extract_hiero
+from lscfg.extract.hiero import HieroRules, extract_files
 from lscfg.grammar.select import Selection, select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import Grammar
 from lscfg.moses_bridge.rule_table import write_rule_table
 from lscfg.parallel.engine import available_cores
@@ -37,18 +38,27 @@ def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, tuple[float, floa
     return result, (min(seconds), max(seconds))
 
 
+def extracted(pairs: list[tuple[str, str, str]], repeats: int) -> tuple[HieroRules, tuple[float, float]]:
+    """The rules of the pairs, from files, and the seconds of their extraction."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("f", "e", "links")]
+        for path, lines in zip(paths, zip(*pairs, strict=True), strict=True):
+            write_lines(path, lines)
+        return timed(lambda: extract_files(*paths[:2], paths[2:]), repeats)
+
+
 def growth(run: runs.Run, pairs: list[tuple[str, str, str]], repeats: int) -> None:
     """Extraction from the first part of the corpus, and from sentences glued together to greater length."""
     run.table("growth with the corpus", ["pairs", "wall s", "longest wall s", "rules"])
     for parts in (8, 4, 2, 1):
         some = pairs[: len(pairs) // parts]
-        made, seconds = timed(lambda some=some: extract_hiero(some), repeats)
+        made, seconds = extracted(some, repeats)
         run.row(len(some), *seconds, len(made.rules))
     run.table("growth with sentence length", ["mean words", "wall s", "longest wall s", "phrase pairs"])
     for times in (1, 4, 16):
         some = [glued(pairs[k : k + times]) for k in range(0, len(pairs) - times + 1, times)]
         words = sum(len(f.split(" ")) for f, _, _ in some) / len(some)
-        made, seconds = timed(lambda some=some: extract_hiero(some), repeats)
+        made, seconds = extracted(some, repeats)
         run.row(words, *seconds, made.phrases)
 
 
@@ -72,7 +82,7 @@ def main() -> None:
 
     made: HieroRules
     selection: Selection
-    made, extraction = timed(lambda: extract_hiero(stream_aligned(*args.corpus)), args.repeats)
+    made, extraction = timed(lambda: extract_files(*args.corpus[:2], args.corpus[2:]), args.repeats)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     assert abs(made.count.sum() - made.used) < 1e-6 * made.used
     selection, selecting = timed(lambda: select_rules(made), args.repeats)

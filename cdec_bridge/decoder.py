@@ -32,6 +32,17 @@ def find_cdec() -> Path | None:
     return Path(found) if found else None
 
 
+def needed_cdec() -> Path:
+    """The program that ``find_cdec`` finds.
+
+    Raises:
+        InputError: no cdec program is found.
+    """
+    if found := find_cdec():
+        return found
+    raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
+
+
 def find_library() -> Path | None:
     """The library of ``lscfg cdec build`` that LSCFG_CDEC_PLUGIN names.
 
@@ -83,10 +94,7 @@ class CdecDecoder:
         self.ini = Path(ini).resolve()
         if not self.ini.is_file():
             raise InputError("no such file", ini)
-        found = program or find_cdec()
-        if found is None:
-            raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
-        self.program = found
+        self.program = program or needed_cdec()
         self.jobs = jobs
         self._warned: set[str] = set()
         self._packed = packed_if_possible(self.ini, library=library)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, CdecDecoder, find_cdec, find_library
+from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, CdecDecoder, find_cdec, find_library, needed_cdec
 from lscfg.decode.host import DecoderHost, KBestDecoder
 from lscfg.errors import InputError
 from lscfg.formats.segments import check_whole_lines, grammars_of_lines
@@ -34,10 +34,7 @@ class Cdec(DecoderHost):
         Raises:
             InputError: no cdec program is found, or the environment names a missing library.
         """
-        program = find_cdec()
-        if program is None:
-            raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
-        library = self.library(plugin)
+        program, library = needed_cdec(), self.library(plugin)
         return {"cdec": program} | ({"plug-in": library} if library else {})
 
     def check(self, latent: Sequence[str], plugin: Path | None = None) -> None:

@@ -125,35 +125,34 @@ def _group(group: str, found: dict[str, Any]) -> Iterator[str]:
 
     title = group.removeprefix("lscfg.").replace("_", " ")
     yield f"## {title[0].upper()}{title[1:]}"
-    users: dict[tuple[str, str], set[str]] = {}
+    users: dict[tuple[str, ...], set[str]] = {}
     for name, kind in found.items():
-        for row in _settings(kind.Settings):
+        for row in setting_rows(kind.Settings):
             users.setdefault(row, set()).add(name)
     shared = {row: names for row, names in users.items() if len(names) > 1}
     if shared:
         yield "These settings belong to several kinds:"
-        rows = [[*_split(row[1]), ", ".join(sorted(names))] for row, names in shared.items()]
+        rows = [[*row, ", ".join(sorted(names))] for row, names in shared.items()]
         yield table(["key", "default", "range", "meaning", "kinds"], rows)
     for name, kind in sorted(found.items()):
         yield f"### `{name}`"
         yield _sentence(getattr(kind, "HELP", None) or kind.__doc__ or name)
-        rows = [_split(row[1]) for row in _settings(kind.Settings) if row not in shared]
+        rows = [list(row) for row in setting_rows(kind.Settings) if row not in shared]
         if rows:
             yield table(["key", "default", "range", "meaning"], rows)
         elif not settings_of(kind.Settings):
             yield "No settings."
 
 
-def _settings(declared: type) -> list[tuple[str, str]]:
-    """Name and table row of each setting."""
-    from lscfg.settings import settings_table
+def setting_rows(declared: type) -> list[tuple[str, ...]]:
+    """Key, default, range and meaning of each setting."""
+    from lscfg.settings import settings_of
 
-    lines = list(settings_table(declared))[2:]
-    return [(line.split("`")[1], line) for line in lines]
-
-
-def _split(line: str) -> list[str]:
-    return [cell.replace("\0", "|").strip() for cell in line.replace(r"\|", "\0").strip("|").split("|")]
+    kinds = {bool: "true, false", Path: "a file", str: "a string"}
+    return [
+        (f"`{item.name}`", item.default_text(), str(item.limits) or kinds.get(item.kind, "any"), item.meaning())
+        for item in settings_of(declared)
+    ]
 
 
 def experiment() -> str:
@@ -168,16 +167,16 @@ def experiment() -> str:
     tables["margin"] = MarginSettings
     parts = []
     for name, declared in tables.items():
-        if isinstance(declared, type) and issubclass(declared, Declared) and (rows := _settings(declared)):
+        if isinstance(declared, type) and issubclass(declared, Declared) and (rows := setting_rows(declared)):
             title = f"## `{name}" if "`" in name else f"## `{name}`"
-            parts += [title, table(["key", "default", "range", "meaning"], [_split(line) for _, line in rows])]
+            parts += [title, table(["key", "default", "range", "meaning"], list(map(list, rows)))]
     return "\n\n".join(parts)
 
 
 def settings(module: str, name: str) -> str:
     """The settings of one class."""
     found = getattr(__import__(module, fromlist=[name]), name)
-    return table(["key", "default", "range", "meaning"], [_split(line) for _, line in _settings(found)])
+    return table(["key", "default", "range", "meaning"], list(map(list, setting_rows(found))))
 
 
 # ---- packages ----

@@ -11,7 +11,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -336,16 +336,3 @@ def _settings_of(cls: Any) -> tuple[Setting, ...]:
         facts = {name: item.metadata[name] for name in names}
         found.append(Setting(item.name, hint, many, optional, default, limits=limits, **facts))
     return tuple(found)
-
-
-# ---- documents ----
-
-
-def settings_table(cls: type[Declared]) -> Iterator[str]:
-    """The lines of a Markdown table of the settings: key, default, range, meaning."""
-    yield "| key | default | range | meaning |"
-    yield "| --- | --- | --- | --- |"
-    for item in settings_of(cls):
-        values = str(item.limits) or {bool: "true, false", Path: "a file", str: "a string"}.get(item.kind, "any")
-        meaning = item.meaning().replace("|", r"\|")
-        yield f"| `{item.name}` | {item.default_text()} | {values} | {meaning} |".replace("|  |", "| |")

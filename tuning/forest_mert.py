@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lscfg.settings import setting
-from lscfg.tuning.mert import MertResult, MertSettings, mert
-from lscfg.tuning.optimisers import HypergraphSettings, Optimiser, Step
+from lscfg.tuning.mert import MertSettings, mert
+from lscfg.tuning.optimisers import HypergraphSettings, Learned, Optimiser, Step
 
 # Envelopes of the last run's hypergraphs are joined with all k-best lists so far, so no old hypergraph is kept.
 # Hypergraphs are pruned to 50 edges per source word by max-marginals.
@@ -26,5 +26,5 @@ class ForestMert(Optimiser[ForestMertSettings]):
     HELP = "MERT on hypergraphs"
     Settings = ForestMertSettings
 
-    def learn(self, step: Step, settings: ForestMertSettings) -> MertResult:
+    def learn(self, step: Step, settings: ForestMertSettings) -> Learned:
         return mert(step.pool, step.weights, settings, step.seed, step.graphs())

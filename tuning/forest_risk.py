@@ -17,9 +17,9 @@ from lscfg.errors import InputError
 from lscfg.kernel.search import Refined, edge_moments
 from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, ORDER, REFERENCE_LENGTH, TOTAL, WIDTH
 from lscfg.tuning.mert import GraphLine, known_features
-from lscfg.tuning.optimisers import HypergraphSettings, Optimiser, Step
+from lscfg.tuning.optimisers import HypergraphSettings, Learned, Optimiser, Step
 from lscfg.tuning.pool import Pool
-from lscfg.tuning.risk import RiskResult, Vector, feature_rows, risk
+from lscfg.tuning.risk import Vector, feature_rows, risk
 
 # Hypergraphs of earlier runs are not kept. Their best translations remain in the lists as negative examples.
 
@@ -132,7 +132,7 @@ class ForestRisk(Optimiser[HypergraphSettings]):
     BLEU_ONLY = True
     Settings = HypergraphSettings
 
-    def learn(self, step: Step, settings: HypergraphSettings) -> RiskResult:
+    def learn(self, step: Step, settings: HypergraphSettings) -> Learned:
         pool, graphs = step.pool, step.graphs()
         if all(graph is None for graph in graphs):
             return risk(pool, step.weights)

@@ -19,34 +19,23 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from lscfg.cdec_bridge.decoder import find_cdec
+from lscfg.cdec_bridge.decoder import needed_cdec
 from lscfg.errors import InputError, LscfgError, exit_reason, quote
 from lscfg.formats.segments import numbered
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
 from lscfg.tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu
-from lscfg.tuning.optimisers import Learner, Step
+from lscfg.tuning.optimisers import Learned, Learner, Step
 from lscfg.tuning.pool import Pool
 
 _FOLDERS = ("", "bin/**", "decoder", "training/*", "mert", "mert/bin/**")  # bjam names folders after its options
 DPMERT_STEPS, DPMERT_DIRECTIONS, DPMERT_EPSILON = 5, 15, 1e-4
 """As in dpmert.pl: steps of an iteration, random directions, and the least gain that counts (BLEU and step)."""
-
-
-@dataclass(frozen=True)
-class HostResult:
-    """Weights that a host's optimiser found."""
-
-    weights: dict[str, float]
-    """The start weights with those that the program learned, sorted by name."""
-    bleu: float
-    """BLEU (0 to 100) of the best hypotheses of the pool under these weights, as computed by lscfg."""
 
 
 def find_program(name: str, variable: str) -> Path:
@@ -99,13 +88,13 @@ def _run(command: Sequence[object], folder: Path, text: str = "") -> str:
     return run.stdout
 
 
-def _result(step: Step, learned: Mapping[str, float], program: object) -> HostResult:
+def _result(step: Step, learned: Mapping[str, float], program: object) -> Learned:
     bad = [name for name, value in learned.items() if not math.isfinite(value)]
     if bad:
         raise LscfgError(f"{program} returned a weight that is not finite: {bad[0]}")
     weights = {**step.weights, **learned}
     named = {name: float(weights[name]) for name in sorted(weights)}
-    return HostResult(named, corpus_bleu(step.pool.best_stats(step.pool.vector(named))))
+    return Learned(named, corpus_bleu(step.pool.best_stats(step.pool.vector(named))))
 
 
 class _Cdec:
@@ -138,7 +127,7 @@ class _CdecMira(_Cdec):
         super().__init__(config, sources, references, "kbest_cut_mira")
         self._k = k
 
-    def __call__(self, step: Step) -> HostResult:
+    def __call__(self, step: Step) -> Learned:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             self._prepare(folder, step.weights)
@@ -164,12 +153,9 @@ class _CdecDpmert(_Cdec):
         self, config: str | os.PathLike[str], sources: Sequence[str], references: Sequence[Sequence[str]], k: int
     ):
         super().__init__(config, sources, references, "mr_dpmert_map", "mr_dpmert_reduce")
-        cdec = find_cdec()
-        if cdec is None:
-            raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
-        self._cdec = cdec
+        self._cdec = needed_cdec()
 
-    def __call__(self, step: Step) -> HostResult:
+    def __call__(self, step: Step) -> Learned:
         weights = {name: step.weights.get(name, 0.0) for name in sorted({*step.weights, *step.pool.names})}
         random = np.random.default_rng(step.seed)
         with tempfile.TemporaryDirectory() as name:
@@ -223,7 +209,7 @@ class _Moses:
         self._name = name
         self._program = find_program(name, "MOSES_ROOT")
 
-    def __call__(self, step: Step) -> HostResult:
+    def __call__(self, step: Step) -> Learned:
         names = step.pool.names
         old = [float(step.weights.get(name, 0.0)) for name in names]
         with tempfile.TemporaryDirectory() as temporary:

@@ -20,7 +20,7 @@ from lscfg.decode.request import SentenceGraph
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
 from lscfg.tuning.objectives import BLEU, Counter, Objective
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import Learned, Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 # MERT takes every step that gains BLEU, along the axes and some random directions in random order, where Moses and
@@ -37,18 +37,6 @@ class MertSettings(Declared):
     restarts: int = setting(20, "random starting points besides the old weights", least=0)
     directions: int = setting(15, "random directions in each round besides the axes", least=0)
     epsilon: float = setting(1e-4, "points that a round must gain for another round", above=0)
-
-
-@dataclass(frozen=True)
-class MertResult:
-    """Result of MERT."""
-
-    weights: dict[str, float]
-    """The start weights with the pool's features re-weighted, sorted by name; as long (L2) as the start weights."""
-    bleu: float
-    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
-    searches: int
-    """Line searches made."""
 
 
 class Line(Protocol):
@@ -192,15 +180,16 @@ def mert(
     settings: MertSettings | None = None,
     seed: int | Sequence[int] = 0,
     graphs: Sequence[SentenceGraph | None] | None = None,
-) -> MertResult:
+) -> Learned:
     """Searches for weights under which the highest-scoring hypotheses have the best value of the pool's objective.
 
     From the start weights and from random points, in rounds: an exact line search along each axis and some random
-    directions, in random order; every step that gains is taken at once. The best end of all is the result; it is
-    never worse on the pool than the start weights. Random points and directions are normal, each feature in units of
-    one over its standard deviation within sentences, so that the scale of features does not matter; nor does that of
-    the start weights. A feature that a hypothesis does not name is 0 there; one that never differs within a sentence
-    keeps its weight. Each round costs a line search for each feature: this is for dozens of features, not thousands.
+    directions, in random order; every step that gains is taken at once. The best end of all is the result, as long
+    (L2) as the start weights; it is never worse on the pool than they are. Random points and directions are normal,
+    each feature in units of one over its standard deviation within sentences, so that the scale of features does not
+    matter; nor does that of the start weights. A feature that a hypothesis does not name is 0 there; one that never
+    differs within a sentence keeps its weight. Each round costs a line search for each feature: this is for dozens of
+    features, not thousands.
 
     ``seed`` is a non-negative number or several; equal seeds give equal weights. Features without start weight begin
     at 0. With ``graphs``, hypergraphs of each sentence, their derivations count in addition to the pool's hypotheses;
@@ -219,7 +208,7 @@ def mert(
         line = GraphLine(lists, pool.names, graphs, references, start, pool.objective)
     spread = _spread(pool)
     free = np.flatnonzero(spread)
-    best, highest, searches = first, line.score(first), 0
+    best, highest = first, line.score(first)
     for restart in range(restarts + 1):
         random = np.random.default_rng([*np.atleast_1d(seed), restart])
         point = first.copy()
@@ -230,7 +219,6 @@ def mert(
             before = score
             for direction in _directions(random, free, spread, directions):
                 step, promised = line.search(point, direction)
-                searches += 1
                 if promised > score + 1e-9:
                     candidate = point + step * direction
                     if (reached := line.score(candidate)) > score:
@@ -244,7 +232,7 @@ def mert(
         scaled = best * (old / length)
         if line.score(scaled) >= highest:  # only rounding of equal scores could make it worse
             best = scaled
-    return MertResult(pool.named(best, start), pool.bleu(best), searches)
+    return Learned(pool.named(best, start), pool.bleu(best))
 
 
 def _directions(random: np.random.Generator, free: NDArray[np.intp], spread: Vector, number: int) -> Iterator[Vector]:
@@ -273,5 +261,5 @@ class Mert(Optimiser[MertSettings]):
     HELP = "MERT on k-best lists"
     Settings = MertSettings
 
-    def learn(self, step: Step, settings: MertSettings) -> MertResult:
+    def learn(self, step: Step, settings: MertSettings) -> Learned:
         return mert(step.pool, step.weights, settings, step.seed)

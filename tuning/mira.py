@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import Learned, Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
@@ -43,21 +43,9 @@ class MiraSettings(Declared):
     epochs: int = setting(60, "passes J over the sentences", least=1)
 
 
-@dataclass(frozen=True)
-class MiraResult:
-    """Result of MIRA."""
-
-    weights: dict[str, float]
-    """The start weights with the pool's features re-weighted, sorted by name."""
-    bleu: float
-    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
-    epoch: int
-    """The epoch, counted from 1, after which the average was best."""
-
-
 def mira(
     pool: Pool, start: Mapping[str, float], settings: MiraSettings | None = None, seed: int | Sequence[int] = 0
-) -> MiraResult:
+) -> Learned:
     """Learns weights under which the pool's highest-scoring hypotheses have a high value of its objective.
 
     For each sentence, in a new random order in every epoch, hope is the hypothesis with the highest sum of model
@@ -81,14 +69,14 @@ def mira(
     examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])
     background = np.concatenate([pool.objective.background, BACKGROUND])
     state = MiraState(lists, first, background, settings.step_cap, settings.decay)
-    best: tuple[float, int, NDArray[np.float64]] = (-math.inf, 0, state.weights)
-    for epoch in range(1, settings.epochs + 1):
+    best: tuple[float, NDArray[np.float64]] = (-math.inf, state.weights)
+    for _ in range(settings.epochs):
         state.run(examples[random.permutation(len(examples))])
         average = state.average()
         score = pool.score(average)
         if score > best[0]:
-            best = (score, epoch, average)
-    return MiraResult(pool.named(best[2], start), pool.bleu(best[2]), best[1])
+            best = (score, average)
+    return Learned(pool.named(best[1], start), pool.bleu(best[1]))
 
 
 class Mira(Optimiser[MiraSettings]):
@@ -97,5 +85,5 @@ class Mira(Optimiser[MiraSettings]):
     HELP = "batch MIRA"
     Settings = MiraSettings
 
-    def learn(self, step: Step, settings: MiraSettings) -> MiraResult:
+    def learn(self, step: Step, settings: MiraSettings) -> Learned:
         return mira(step.pool, step.weights, settings, step.seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from lscfg.decode.request import SentenceGraph
 from lscfg.formats.kbest import Hypothesis
@@ -36,16 +35,14 @@ class Step:
     """
 
 
-class Learned(Protocol):
+@dataclass(frozen=True)
+class Learned:
     """Result of an optimiser."""
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weights by name, sorted."""
-
-    @property
-    def bleu(self) -> float:
-        """BLEU (0 to 100) of the pool's best hypotheses under them."""
+    weights: dict[str, float]
+    """The start weights with the pool's features re-weighted, sorted by name."""
+    bleu: float
+    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
 
 
 Learner = Callable[[Step], Learned]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.settings import Declared, setting
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import Learned, Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
@@ -36,18 +36,6 @@ class ProSettings(Declared):
     regularisation: float = setting(1.0, "weight of half the squared norm of the weights in the loss", above=0)
 
 
-@dataclass(frozen=True)
-class ProResult:
-    """Result of PRO."""
-
-    weights: dict[str, float]
-    """The start weights with the pool's features re-weighted, sorted by name."""
-    bleu: float
-    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
-    pairs: int
-    """Number of pairs that the weights were learned from."""
-
-
 def sample_pairs(
     scores: NDArray[np.float64], settings: ProSettings, random: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -63,7 +51,7 @@ def sample_pairs(
 
 def pro(
     pool: Pool, start: Mapping[str, float], settings: ProSettings | None = None, seed: int | Sequence[int] = 0
-) -> ProResult:
+) -> Learned:
     """Learns weights that rank the better of two hypotheses of a sentence first.
 
     Pairs of hypotheses are sampled for each sentence, and those that differ most in sentence BLEU are kept; the weights
@@ -92,15 +80,14 @@ def pro(
         columns = candidates.numbers()[rows.coords[1]]
         blocks.append(sparse.csr_array((rows.data, (rows.coords[0], columns)), shape=(len(better), len(pool.names))))
     learned = old
-    pairs = sum(block.shape[0] for block in blocks)
-    if pairs:
+    if any(block.shape[0] for block in blocks):
         learned = _regression(sparse.vstack(blocks, format="csr"), settings.regularisation)
         length, before = np.linalg.norm(learned), np.linalg.norm(old)
         if length > 0 and before > 0:
             learned = learned * (before / length)
         elif length == 0:
             learned = old
-    return ProResult(pool.named(learned, start), pool.bleu(learned), pairs)
+    return Learned(pool.named(learned, start), pool.bleu(learned))
 
 
 def _regression(differences: sparse.csr_array, regularisation: float) -> NDArray[np.float64]:
@@ -125,5 +112,5 @@ class Pro(Optimiser[ProSettings]):
     INTERPOLATION = 0.1  # the weights have no scale (Hopkins and May 2011, section 4.1)
     Settings = ProSettings
 
-    def learn(self, step: Step, settings: ProSettings) -> ProResult:
+    def learn(self, step: Step, settings: ProSettings) -> Learned:
         return pro(step.pool, step.weights, settings, step.seed)

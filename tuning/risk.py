@@ -9,7 +9,6 @@ last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from lscfg.settings import Declared
 from lscfg.tuning.objectives import Objective
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import Learned, Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 # SciPy is imported where it is needed, since all commands that list the optimisers load this module. Nothing is random,
@@ -36,18 +35,6 @@ SHARPEST = 8.0
 
 TEMPERATURE = 2.0
 """T of the first round, in points of the objective for each nat."""
-
-
-@dataclass(frozen=True)
-class RiskResult:
-    """Result of minimum risk."""
-
-    weights: dict[str, float]
-    """The start weights with the pool's features re-weighted, sorted by name; as long (L2) as the start weights."""
-    bleu: float
-    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
-    round: int
-    """Round, from 1, whose weights have the best score; 0: none is better than the start weights."""
 
 
 class Source(Protocol):
@@ -168,11 +155,11 @@ def risk(
     start: Mapping[str, float],
     further: Sequence[Source] = (),
     score: Callable[[Vector], float] | None = None,
-) -> RiskResult:
+) -> Learned:
     """Learns weights under which the expected statistics of the pool's hypotheses have a high value of its objective.
 
-    The result never has a lower score than the start weights, and does not depend on their length. Features without
-    start weight begin at 0.
+    The result has at least the score and exactly the length (L2) of the start weights; its direction does not depend
+    on their length. Features without start weight begin at 0.
 
     Args:
         further: sources whose statistics are added; their features have the pool's numbers.
@@ -189,7 +176,7 @@ def risk(
     point = first / length if length > 0 else first  # so that the length of the start weights does not matter
     unit = lists.deviation(point) or 1.0
     score = score or pool.score
-    best = (score(first), 0, first)
+    best = (score(first), first)
     for number in range(1, ROUNDS + 1):
         sharpness = SHARPEST / unit / 2 ** (ROUNDS - number)
         temperature = TEMPERATURE / 2 ** (number - 1) if number < ROUNDS else 0.0
@@ -199,8 +186,8 @@ def risk(
         point = np.asarray(found.x)
         scaled = point * (length / size) if length > 0 and (size := float(np.linalg.norm(point))) > 0 else point
         if (reached := score(scaled)) > best[0]:
-            best = (reached, number, scaled)
-    return RiskResult(pool.named(best[2], start), pool.bleu(best[2]), best[1])
+            best = (reached, scaled)
+    return Learned(pool.named(best[1], start), pool.bleu(best[1]))
 
 
 class Risk(Optimiser[Declared]):
@@ -209,5 +196,5 @@ class Risk(Optimiser[Declared]):
     HELP = "minimum risk of expected statistics"
     Settings = Declared
 
-    def learn(self, step: Step, settings: Declared) -> RiskResult:
+    def learn(self, step: Step, settings: Declared) -> Learned:
         return risk(step.pool, step.weights)

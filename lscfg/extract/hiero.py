@@ -125,34 +125,6 @@ class TooManyRulesError(Exception):
         self.pairs = pairs
 
 
-def extract_hiero(
-    pairs: Iterable[tuple[str, str, str]],
-    limits: HieroLimits | None = None,
-    path: str | os.PathLike[str] | None = None,
-) -> HieroRules:
-    """The Hiero rules of a corpus, with fractional counts.
-
-    Initial phrase pairs are tight, unless the limits are loose: the words at their borders are linked. Each one,
-    at each occurrence, has count 1, in equal shares for the rules made from it: the pair itself, or with one or two
-    smaller initial phrase pairs inside it as nonterminals. A rule has a linked pair of words, and no two nonterminals
-    adjacent on the source side.
-
-    Memory grows with the rules and the vocabulary, not with the corpus, since pairs are read one by one.
-
-    Args:
-        pairs: source sentence, target sentence (words separated by blanks) and links ``i-j ...`` counted from 0.
-        path: the alignment file, for error messages.
-
-    Raises:
-        InputError: an empty side, a word that cannot appear in a grammar, or a malformed or out-of-range link.
-    """
-    limits = limits or HieroLimits()
-    extractor = _extractor(limits)
-    bare = _add(extractor, pairs, path)
-    found = _rules(extractor, bare)
-    return found.without_singletons(found.tokens) if limits.no_singletons else found
-
-
 def extract_files(
     src: str | os.PathLike[str],
     tgt: str | os.PathLike[str],
@@ -163,7 +135,14 @@ def extract_files(
     part: tuple[int, int] = (0, 1),
     most: int | None = None,
 ) -> HieroRules:
-    """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
+    """The Hiero rules of a corpus with fractional counts, extracted from every pair with each of its alignments.
+
+    Initial phrase pairs are tight, unless the limits are loose: the words at their borders are linked. Each one,
+    at each occurrence, has count 1, in equal shares for the rules made from it: the pair itself, or with one or two
+    smaller initial phrase pairs inside it as nonterminals. A rule has a linked pair of words, and no two nonterminals
+    adjacent on the source side.
+
+    Memory grows with the rules and the vocabulary, not with the corpus, since pairs are read one by one.
 
     Args:
         places: keep the positions of rules, 32 bytes each.
@@ -176,7 +155,7 @@ def extract_files(
 
     Raises:
         TooManyRulesError: the corpus has more rules.
-        InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
+        InputError: a link is malformed or out of range; see also ``lscfg.corpus.parallel.stream_aligned``.
         ValueError: one of several parts is to be extracted without singletons.
     """
     limits = limits or HieroLimits()
@@ -211,7 +190,7 @@ def _extractor(limits: HieroLimits, places: bool = False, part: tuple[int, int] 
 def _add(
     extractor: HieroExtractor,
     pairs: Iterable[tuple[str, str, str]],
-    path: str | os.PathLike[str] | None,
+    path: str | os.PathLike[str],
     most: int | None = None,
 ) -> int:
     """Adds all pairs; returns the number of pairs without a rule."""

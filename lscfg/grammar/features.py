@@ -92,8 +92,3 @@ class RuleFeatures:
         rules = self._counted.rules
         result: np.ndarray = (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
         return result
-
-
-def rule_features(counted: RuleCounts) -> np.ndarray:
-    """The values of ``counted.features`` for every rule type, float64 [rules, features]."""
-    return RuleFeatures(counted)(np.arange(len(counted.rules)))

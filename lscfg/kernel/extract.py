@@ -11,7 +11,6 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
 from lscfg.kernel.base import LineError, check, utf8, view
-from lscfg.kernel.forest import Forest
 from lscfg.settings import Declared, setting
 
 BRACKETINGS = ("normal", "left", "right", "balanced")
@@ -200,16 +199,6 @@ class Deriver(Collector):
     def merge(self, other: Deriver) -> None:
         """Adds everything that another deriver has collected, as if its pairs had been added here."""
         self._check(lib.lscfg_derivations_merge(self._pointer, other._pointer, self._error))
-
-    def decompose(self, src: str, tgt: str, links: str) -> Forest:
-        """Returns all minimal derivations of one pair, with rule numbers of this deriver's table (see lscfg/extract.h).
-
-        Raises:
-            LineError: as for ``add``.
-        """
-        forest = ffi.new("lscfg_forest **")
-        self._add(lib.lscfg_decompose, src, tgt, links, forest)
-        return Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
     def _view(self) -> Any:
         v = ffi.new("lscfg_derivations_view *")

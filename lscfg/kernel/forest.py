@@ -511,7 +511,6 @@ class Forest:
     - ``edge_head``: int32 [n_edges]; ``edge_tail``: int32 [n_edges, 2], -1 for no tail; ``edge_apps``: int32 [n_edges +
       1].
     - ``app_rule``, ``app_edge``: int32 [n_apps].
-    - ``node_tgt``: int32 [n_nodes, 2], target spans; None for forests of the parser, which sees no target sentence.
     - ``edge_paths``: int32 [n_edges + 1], where the arcs that the rule of an edge itself covers begin in ``paths``;
       both are None if the input is not a lattice. A lattice's ``words`` are those of its arcs.
 
@@ -535,7 +534,6 @@ class Forest:
         self.edge_apps = array(v.edge_apps, self.n_edges + 1)
         self.app_rule = array(v.app_rule, self.n_apps)
         self.app_edge = array(v.app_edge, self.n_apps)
-        self.node_tgt = None if v.node_tgt == ffi.NULL else array(v.node_tgt, (self.n_nodes, 2))
         self.edge_paths, self.paths = None, None
         if v.edge_paths != ffi.NULL:
             self.edge_paths = array(v.edge_paths, self.n_edges + 1)

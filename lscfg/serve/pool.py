@@ -44,11 +44,6 @@ class WorkerPool(Closing):
         """The number of calls that are worked on at the same time."""
         return len(self._workers)
 
-    @property
-    def pids(self) -> list[int]:
-        """The numbers of the running processes."""
-        return [worker.pid for worker in self._workers if worker.pid is not None]
-
     async def call(self, function: Callable[[Block], Result], block: Block, size: int) -> Result:
         """Returns ``function(block)`` of a worker; the function is one of a module. Calls are served in their order.
 

@@ -32,11 +32,6 @@ RAMP = 11
 """Squares of the scale from -1 to 1."""
 
 
-def draw(words: Sequence[str], marginals: Chart, title: str = "", path: str | os.PathLike[str] | None = None) -> str:
-    """The heat map of one chart; see ``draw_charts``."""
-    return draw_charts(words, {title: marginals}, path=path)
-
-
 def draw_charts(
     words: Sequence[str], charts: Mapping[str, Chart], title: str = "", path: str | os.PathLike[str] | None = None
 ) -> str:

@@ -28,8 +28,6 @@ from lscfg.study.gains import mean_gain
 
 P_OF_TARGET, P_OF_SOURCE = "P(e|f)", "P(f|e)"
 LM = "LM"
-BASE = (LM, "length", P_OF_TARGET, P_OF_SOURCE)
-"""Features of the base, to which ``adds`` compares."""
 
 FAMILIES = (
     ("context", ("ContextTarget0",), True),
@@ -87,7 +85,7 @@ class ScoreEvaluator:
         return self.questions.choices
 
     def base(self) -> dict[str, np.ndarray]:
-        """float64 [options] by name, the features of a decoder; LM only with a language model."""
+        """float64 [options] by name, the base of ``adds``: features of a decoder; LM only with a language model."""
         inventory, rule = self.questions.inventory, self.questions.rule
         found = {} if self.language is None else {LM: self.language[:, 0]}
         return found | {

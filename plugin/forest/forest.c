@@ -26,7 +26,6 @@ void forest_release(lscfg_forest *f) {
   free(f->edge_apps.data);
   free(f->app_rule.data);
   free(f->app_edge.data);
-  free(f->node_tgt.data);
   free(f->edge_paths.data);
   free(f->paths.data);
   free(f->draft_nodes.data);
@@ -53,7 +52,6 @@ void lscfg_forest_get(const lscfg_forest *f, lscfg_forest_view *view) {
                               f->edge_apps.data,
                               f->app_rule.data,
                               f->app_edge.data,
-                              f->node_tgt.size ? f->node_tgt.data : NULL,
                               f->edge_paths.size ? f->edge_paths.data : NULL,
                               f->paths.data};
 }
@@ -98,13 +96,6 @@ int32_t forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j)
   return (int32_t)f->node_cat.size++;
 }
 
-int forest_set_target(lscfg_forest *f, int32_t i, int32_t j) {
-  if (ARRAY_RESERVE(f->node_tgt, 2)) return LSCFG_ENOMEM;
-  f->node_tgt.data[f->node_tgt.size++] = i;
-  f->node_tgt.data[f->node_tgt.size++] = j;
-  return LSCFG_OK;
-}
-
 int32_t forest_add_edge(lscfg_forest *f, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules) {
   if (f->edge_head.size == INT32_MAX || f->app_rule.size > INT32_MAX - n_rules || ARRAY_RESERVE(f->edge_head, 1) ||
       ARRAY_RESERVE(f->edge_tail, 2) || ARRAY_RESERVE(f->edge_apps, 1) || ARRAY_RESERVE(f->app_rule, n_rules) ||
@@ -140,11 +131,8 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
     if (renumbered[q] < 0) continue;
     renumbered[q] = nodes;
     f->node_cat.data[nodes] = f->node_cat.data[q];
-    for (int side = 0; side < 2; side++) {
-      int64_t to = 2 * (int64_t)nodes + side, from = 2 * (int64_t)q + side;
-      f->node_span.data[to] = f->node_span.data[from];
-      if (f->node_tgt.size) f->node_tgt.data[to] = f->node_tgt.data[from];
-    }
+    for (int end = 0; end < 2; end++)
+      f->node_span.data[2 * (int64_t)nodes + end] = f->node_span.data[2 * (int64_t)q + end];
     f->node_edges.data[nodes] = edges;
     for (int32_t e = first; e < last; e++, edges++) {
       int32_t first_app = f->edge_apps.data[e], last_app = f->edge_apps.data[e + 1];
@@ -175,7 +163,6 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
   }
   f->node_cat.size = nodes;
   f->node_span.size = 2 * (int64_t)nodes;
-  if (f->node_tgt.size) f->node_tgt.size = 2 * (int64_t)nodes;
   f->node_edges.size = nodes + 1;
   f->edge_head.size = edges;
   f->edge_tail.size = 2 * (int64_t)edges;
@@ -248,7 +235,7 @@ int lscfg_forest_restrict(const lscfg_forest *f, const uint8_t *keep, lscfg_fore
                           lscfg_error *error) {
   size_t nodes = (size_t)f->node_cat.size, apps = (size_t)f->app_rule.size;
   *part = NULL;
-  if (f->origin != FOREST_PARSED || f->node_tgt.size)
+  if (f->origin != FOREST_PARSED)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "only the forest of a parsed sentence can be restricted");
   int32_t *number = malloc((nodes + apps + 1) * sizeof *number);
   lscfg_forest *made = forest_new(f->words, f->n_words);

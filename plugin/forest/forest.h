@@ -27,7 +27,6 @@ struct lscfg_forest {
   ARRAY(int32_t) edge_apps;
   ARRAY(int32_t) app_rule;
   ARRAY(int32_t) app_edge;
-  ARRAY(int32_t) node_tgt;   /* empty, or a span for each node */
   ARRAY(int32_t) edge_paths; /* of a lattice: edge -> first of its arcs in paths, one more than there are edges */
   ARRAY(int32_t) paths;
   int32_t origin; /* FOREST_... */
@@ -41,8 +40,6 @@ lscfg_forest *forest_new(const int32_t *words, int32_t n_words);
 void forest_release(lscfg_forest *);
 /* A node without edges; edges that are added next belong to it. Returns its number or LSCFG_ENOMEM. */
 int32_t forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j);
-/* The target span of the last node; to be given for every node of a forest or for none. */
-int forest_set_target(lscfg_forest *, int32_t i, int32_t j);
 /* An edge into the last node with one application for each of the rules. Returns its number or a negative code. */
 int32_t forest_add_edge(lscfg_forest *, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules);
 /* Tails of an edge, including those of its chain for the rest. */

@@ -4,7 +4,7 @@
 
 #include "inference/binding.h"
 
-/* Refuses a forest of another rule table, for example from lscfg_decompose with rules outside the grammar. */
+/* Refuses a forest of another rule table, for example of another grammar. */
 int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
 
 #endif

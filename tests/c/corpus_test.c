@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../plugin/base/random.h"
 #include "lscfg.h"
 
 enum { PAIRS = 7, KEPT = 6, MAX_WORDS = 5, PARTS = 2 };
@@ -283,55 +284,19 @@ static void compare(const lscfg_derivations_view *a, const lscfg_derivations_vie
 #undef SAME
 }
 
-/* Derivations of a decomposition forest, whose edges have one application each. */
-static int64_t n_derivations(const lscfg_forest *forest) {
-  int64_t n[NODES] = {0};
-  lscfg_forest_view f;
-  lscfg_forest_get(forest, &f);
-  CHECK(f.n_nodes <= NODES && f.n_apps == f.n_edges && f.node_span[2 * f.n_nodes - 1] == f.n_words);
-  for (int32_t e = 0; e < f.n_edges; e++) {
-    int64_t product = 1;
-    for (int k = 0; k < 2; k++)
-      if (f.edge_tail[2 * e + k] >= 0) product *= n[f.edge_tail[2 * e + k]];
-    n[f.edge_head[e]] += product;
-  }
-  return n[f.n_nodes - 1];
-}
-
-/* All derivations of such a forest have the same weight and, each rule being minimal, the same length. */
-static void draw_derivations(const lscfg_forest *forest, int64_t n) {
-  enum { DRAWN = 5 };
-  double weight[NODES], value[NODES], inside[NODES], share[NODES], apps[NODES], nodes[NODES], covariance[NODES], log_g,
-      mean;
-  int32_t best[NODES], drawn[DRAWN * NODES], length;
-  int64_t offsets[DRAWN + 1], indptr[NODES + 1];
-  int32_t indices[NODES];
-  double sum = 0;
-  lscfg_forest_view f;
-  lscfg_forest_get(forest, &f);
-  CHECK(f.n_apps <= NODES);
-  for (int32_t a = 0; a <= f.n_apps; a++) indptr[a] = a;
-  for (int32_t a = 0; a < f.n_apps; a++) {
-    weight[a] = indices[a] = 0;
-    value[a] = 1;
-  }
-  CHECK(lscfg_forest_expect(forest, weight, &log_g, apps, nodes, &error) == LSCFG_OK);
-  CHECK(fabs(log_g - log((double)n)) < 1e-12 && nodes[f.n_nodes - 1] == 1);
-  CHECK(lscfg_forest_inside(forest, weight, LSCFG_SUM, inside, share, &error) == LSCFG_OK);
-  CHECK(inside[f.n_nodes - 1] == log_g);
-  lscfg_forest_add_features(forest, apps, NULL, indptr, indices, value, &sum);
-  if (good(lscfg_forest_covariance(forest, share, value, &mean, covariance, &error))) {
-    CHECK(fabs(mean - sum) < 1e-12);
-    for (int32_t a = 0; a < f.n_apps; a++) CHECK(fabs(covariance[a]) < 1e-12);
-  }
-  if (good(lscfg_forest_sample(forest, share, 7, 0, DRAWN, offsets, drawn, &error)))
-    for (int k = 0; k < DRAWN; k++) CHECK((double)(offsets[k + 1] - offsets[k]) == round(sum));
-  CHECK(lscfg_forest_viterbi(forest, share, best, &length, &error) == LSCFG_EINPUT);
-  CHECK(lscfg_forest_inside(forest, weight, LSCFG_MAX, inside, share, &error) == LSCFG_OK);
-  CHECK(lscfg_forest_marginals(forest, LSCFG_MAX, share, apps, nodes, &error) == LSCFG_OK);
-  for (int32_t a = 0; a < f.n_apps; a++) CHECK(apps[a] == 0);
-  CHECK(lscfg_forest_viterbi(forest, share, best, &length, &error) == LSCFG_OK && length == (int32_t)round(sum));
-  error.code = LSCFG_OK;
+/* Derivations of the first forest since the last flush, in which heads come before tails. */
+static int64_t n_derivations(const lscfg_derivations_view *v) {
+  int64_t n[NODES] = {0}, root = v->forests[0], edge = v->n_forest_edges, tail = v->n_forest_tails;
+  CHECK(v->n_forests == 1 && v->n_forest_nodes <= NODES && v->forests[1] == root + v->n_forest_nodes);
+  for (int64_t node = v->n_forest_nodes - 1; node >= 0; node--)
+    for (int64_t first = v->forest_edge[node] - v->forest_edge[0]; edge > first; edge--) {
+      int64_t product = 1;
+      for (int32_t k = v->tables.arity[v->forest_rule[edge - 1]]; k > 0; k--)
+        product *= n[v->forest_tail[--tail] - root];
+      n[node] += product;
+    }
+  CHECK(edge == 0 && tail == 0);
+  return n[0];
 }
 
 /* Pair by pair; then all derivations of the first two pairs. */
@@ -350,11 +315,10 @@ static void decompose(void) {
     CHECK(v.n_trees == 0 && v.n_nodes == 0 && v.trees[0] == 25);
   }
   for (int k = 0; k < 2 && ready; k++) {
-    lscfg_forest *forest;
-    ready = good(lscfg_decompose(d, LINES_OF(corpus[k]), &forest, &stream, &error));
-    if (ready) CHECK(n_derivations(forest) == (k ? 1 : 5)); /* as many as there are binary trees of four leaves */
-    if (ready) draw_derivations(forest, k ? 1 : 5);
-    lscfg_forest_free(forest);
+    if (!(ready = good(lscfg_derive(d, LINES_OF(corpus[k]), &stream, &error)))) break;
+    lscfg_derivations_get(d, &v);
+    CHECK(n_derivations(&v) == (k ? 1 : 5)); /* as many as there are binary trees of four leaves */
+    lscfg_derivations_flush(d);
   }
   lscfg_derivations_free(d);
 }
@@ -876,8 +840,35 @@ static void biparse(void) {
   lscfg_bitexts_free(text);
 }
 
+/* ---- random numbers ---- */
+
+/* kat_vectors of Random123, and a stream: the seed is the key, its number the upper half of the counter. */
+static void draw_numbers(void) {
+  static const uint32_t known[3][3][4] = {
+      {{0}, {0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+      {{~0u, ~0u}, {~0u, ~0u, ~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{0xa4093822, 0x299f31d0},
+       {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+  };
+  const uint64_t seed = 0x299f31d0a4093822, number = 0x0370734413198a2e;
+  uint32_t block[4];
+  for (int k = 0; k < 3; k++) {
+    philox(known[k][0], known[k][1], block);
+    CHECK(!memcmp(block, known[k][2], sizeof block));
+  }
+  random_stream stream = random_begin(seed, number);
+  for (uint32_t draw = 0; draw < 6; draw++) {
+    const uint32_t counter[4] = {draw / 2, 0, (uint32_t)number, (uint32_t)(number >> 32)};
+    philox(known[2][0], counter, block);
+    const uint32_t *half = block + 2 * (draw % 2);
+    CHECK(random_uniform(&stream) == ldexp((double)(((uint64_t)half[1] << 32 | half[0]) >> 11), -53));
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
+  draw_numbers();
   decompose();
   derive();
   extract(argv[1]);

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import aligned, linked_lengths, texts
+from trees import Decomposition, aligned, linked_lengths, texts
 
 from lscfg.cli import main
 from lscfg.errors import InputError
@@ -15,7 +15,6 @@ from lscfg.estimate import em
 from lscfg.estimate.clusters import ClusterSettings, SpectralClusters
 from lscfg.estimate.em import EMRun, EMSettings
 from lscfg.estimate.pieces import Pieces, edge_posteriors, expected_counts
-from lscfg.extract.decomposition import decompose
 from lscfg.extract.derive import Derivations, derive, derive_files
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors
@@ -162,16 +161,16 @@ def test_what_cannot_be_is_not_counted():
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(linked_lengths(), min_size=1, max_size=3))
-def test_forests_are_those_of_decomposition(pairs):
+def test_forests_of_a_corpus_are_those_of_its_pairs(pairs):
     made = derive(*zip(*(texts(*pair) for pair in pairs), strict=True), forests=True)
     forests = made.forests
     made._check()
     for number, pair in enumerate(pairs):
-        other = decompose(*texts(*pair))
-        spans = {n: (*other.forest.node_span[n].tolist(), *other.forest.node_tgt[n].tolist()) for n in other.nodes()}
+        other = Decomposition(*texts(*pair))
+        spans = other.spans
         wanted = {
-            spans[n]: {(other.rules.text(edge.rule), tuple(spans[t] for t in edge.tails)) for edge in other.edges(n)}
-            for n in other.nodes()
+            span: {(other.rules.text(edge.rule), tuple(spans[t] for t in edge.tails)) for edge in edges}
+            for span, edges in zip(spans, other.edges, strict=True)
         }
         found = {}
         for node in range(forests.first[number], forests.first[number + 1]):

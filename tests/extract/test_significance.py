@@ -6,13 +6,14 @@ import re
 
 import numpy as np
 import pytest
+from helpers import rule_features
+from hiero_pairs import extract_pairs
 from scipy.stats import hypergeom
 
 from lscfg.extract.extractor import RuleInputs
-from lscfg.extract.hiero import Hiero, extract_hiero
+from lscfg.extract.hiero import Hiero
 from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.significance import significance, surprise
-from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
 
 
@@ -39,7 +40,7 @@ def random_text(seed: int, pairs: int = 40) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_significance_is_that_of_enumerated_sentence_pairs(seed):
     text = random_text(seed)
-    found = extract_hiero(text)
+    found = extract_pairs(text)
     values = significance(found.rules, [pair[0] for pair in text], [pair[1] for pair in text])
     assert len(found.rules) > 200 and (found.rules.arity == 2).any()
     for rule in range(len(found.rules)):

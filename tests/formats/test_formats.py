@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import rule_table, save_model
+from hiero_pairs import extract_pairs
 
 from lscfg.cli import main
 from lscfg.corpus.parallel import check_plain, check_sentences
@@ -19,7 +20,6 @@ from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import derive
-from lscfg.extract.hiero import extract_hiero
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest, read_translations
@@ -107,7 +107,7 @@ def test_grammar(example):
 
 def test_segments(example, tmp_path):
     text = ["una habitación tranquila", "una"]
-    counted = extract_hiero([(text[0], "a quiet room", "0-0 1-2 2-1")])
+    counted = extract_pairs([(text[0], "a quiet room", "0-0 1-2 2-1")])
     selection = select_rules(counted, sentences=text, separately=True)
     write_sentence_grammars(tmp_path / "g", counted, selection, text)
     written = (tmp_path / "g" / "segments.sgm").read_text(encoding="utf-8")
@@ -115,7 +115,7 @@ def test_segments(example, tmp_path):
 
 
 def test_moses_rule_table(example, tmp_path):
-    counted = extract_hiero([("habitación tranquila", "quiet room", "0-1 1-0")])
+    counted = extract_pairs([("habitación tranquila", "quiet room", "0-1 1-0")])
     write_rule_table(tmp_path / "table", counted, select_rules(counted))
     assert (tmp_path / "table").read_text(encoding="utf-8") == example("moses").read_text(encoding="utf-8")
 

@@ -1,5 +1,5 @@
-/* Options, and three texts with a NUL behind each: source, target and links, as the derivation of trees, the extraction
- * of Hiero rules and the decomposition forests read them. */
+/* Options, and three texts with a NUL behind each: source, target and links, as the derivation of trees and forests and
+ * the extraction of Hiero rules read them. */
 #include "fuzz.h"
 
 enum { SIDES = 3, MAX_LINES = 20 };
@@ -79,15 +79,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int code = lscfg_derive_lines(all, text, length, MAX_LINES, &stream, &error);
   CHECK(!code || (code == LSCFG_EINPUT && error.line > 0 && stream >= 0 && stream < SIDES && *error.message));
   for (int n = 0; n < MAX_LINES && (*text[0] || *text[1] || *text[2]); n++) {
-    lscfg_forest *forest;
     for (int side = 0; side < SIDES; side++) length[side] = next_line(&text[side], &line[side]);
     lscfg_derive(derivations, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
     lscfg_hiero_add(hiero, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
     lscfg_hiero_add(some, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
-    code = lscfg_decompose(derivations, line[0], length[0], line[1], length[1], line[2], length[2], &forest, &stream,
-                           &error);
-    CHECK(code ? !forest : forest != NULL);
-    lscfg_forest_free(forest);
   }
   lscfg_derivations_get(derivations, &trees);
   check_trees(&trees);

@@ -12,7 +12,7 @@ import subprocess
 import numpy as np
 import pytest
 from estimates import estimate_mle
-from helpers import rule_table
+from helpers import rule_features, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ from lscfg.extract.derive import derive
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar import write as grammar_module
 from lscfg.grammar.counts import FEATURES, RuleCounts, effective_size
-from lscfg.grammar.features import NO_TRANSLATION, RuleFeatures, rule_features
+from lscfg.grammar.features import NO_TRANSLATION, RuleFeatures
 from lscfg.grammar.select import matching_sides, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
 from lscfg.io.read import read_bytes

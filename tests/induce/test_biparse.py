@@ -10,12 +10,12 @@ import time
 import numpy as np
 import pytest
 from biparsing import WORDS, ended, make_corpus, started
+from helpers import rule_features
 
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
-from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.induce.biparsed import learn
 from lscfg.induce.biparsed.learn import Learner

@@ -23,9 +23,8 @@ from sampling import (
     states_of,
     trees_of,
 )
-from trees import linked_lengths, texts
+from trees import Decomposition, linked_lengths, texts
 
-from lscfg.extract.decomposition import REST, decompose
 from lscfg.kernel import LineError
 from lscfg.kernel.sample import MOVES, PhraseForests, SamplerOptions, TreeSampler
 
@@ -347,12 +346,10 @@ def test_without_the_density_factor_the_distribution_is_another_one():
 @settings(max_examples=100, deadline=None)
 @given(linked_lengths())
 def test_forests_are_those_of_all_minimal_derivations(pair):
-    made = decompose(*texts(*pair))
-    forests = forests_of([texts(*pair)])
-    sizes = forests.sizes()
-    nodes = list(made.nodes())
-    assert (sizes.pairs, sizes.nodes, sizes.edges) == (1, len(nodes), sum(len(list(made.edges(n))) for n in nodes))
-    assert sizes.max_level == made.levels()[made.forest.node_cat != REST].max()
+    made = Decomposition(*texts(*pair))
+    sizes = forests_of([texts(*pair)]).sizes()
+    assert (sizes.pairs, sizes.nodes, sizes.edges) == (1, len(made.span), sum(map(len, made.edges)))
+    assert sizes.max_level == max(made.levels)
 
 
 @settings(max_examples=60, deadline=None)

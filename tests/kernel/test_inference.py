@@ -24,6 +24,7 @@ from lscfg.kernel import (
     FeatureOptions,
     Forest,
     Grammar,
+    Inference,
     Model,
     ParseOptions,
     S,
@@ -250,6 +251,14 @@ def test_forest_of_another_grammar_is_refused(tmp_path):
     before = binding.infer(own).log_g
     with pytest.raises(InputError, match="not one of this grammar: it has a rule 0 of another number of nonterminals"):
         binding.infer(other)
+    nothing = Inference(np.zeros(other.n_apps), np.zeros(other.n_nodes), 1, 0.0, 0, 0.0)
+    with pytest.raises(InputError, match="not one of this grammar: it has a rule 0 of another number of nonterminals"):
+        binding.features(other, nothing, FeatureOptions(names=PAPER_FEATURES))
+    larger = Grammar()
+    larger.read_text("".join(f"[X] ||| c ||| C{k}\n" for k in range(9)) + "[X] ||| a b ||| AB\n")
+    larger.finish()
+    with pytest.raises(InputError, match=r"not one of this grammar: it has a rule 9$"):
+        binding.infer(larger.parse(larger.vocab.add_line("a b"), ParseOptions(10, False, 0, X)))
     with pytest.raises(InputError, match="not one of this grammar: rule 0 has more nonterminals"):
         search(other, g, None, np.zeros(len(other.app_rule)), SearchOptions())
     assert binding.infer(own).log_g == before

@@ -9,11 +9,11 @@ from estimates import add_context_model, add_loglinear, estimate_mle
 from helpers import derivations, sampled_pairs
 from hypothesis import given
 from hypothesis import strategies as st
+from trees import Decomposition
 
 from lscfg.context.mlr import MLRSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings, ExpectationMaximisation
-from lscfg.extract.decomposition import decompose
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
@@ -129,19 +129,19 @@ def test_whatever_is_in_a_forest_is_right(tmp_path):
     several = 0
     for k, (forest, pair) in enumerate(zip(diagnosis._forests, HELD, strict=True)):
         marginal, _ = signed_marginals(diagnosis, model, forest)
-        reference, loss, asked = decompose(*pair), 0.0, 0
-        spans = [tuple(span) for span in reference.forest.node_span.tolist()]
+        reference, loss, asked = Decomposition(*pair), 0.0, 0
+        spans = [span[:2] for span in reference.spans]
         right = {
-            (spans[node], reference.rules.text(edge.rule), *(spans[tail] for tail in edge.tails))
-            for node in reference.nodes()
-            for edge in reference.edges(node)
+            (span, reference.rules.text(edge.rule), *(spans[tail] for tail in edge.tails))
+            for span, edges in zip(spans, reference.edges, strict=True)
+            for edge in edges
         }
         texts = [rule_text(diagnosis.grammar, rule) for rule in forest.app_rule]
         at = [tuple(span) for span in forest.node_span.tolist()]
         tails = [[at[t] for t in forest.edge_tail[e].tolist() if t >= 0] for e in forest.app_edge]
         heads = [at[forest.edge_head[e]] for e in forest.app_edge]
-        for node in reference.nodes():
-            here = [a for a in range(forest.n_apps) if heads[a] == spans[node]]
+        for span in spans:
+            here = [a for a in range(forest.n_apps) if heads[a] == span]
             good = [a for a in here if (heads[a], texts[a], *tails[a]) in right]
             several += len(good) > 1
             if len(here) > len(good) or len(good) == 1 < len(here):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.study.heatmap import HeatMapFolder, draw, draw_charts
+from lscfg.study.heatmap import HeatMapFolder, draw_charts
 from lscfg.study.markup import Markup, element, joined
 from lscfg.study.svg import CELL
 
@@ -22,7 +22,7 @@ def chart():
 
 
 def test_svg_has_the_words_and_the_values_that_are_no_probabilities(tmp_path):
-    svg = draw(WORDS, chart(), "one & only", tmp_path / "one.svg")
+    svg = draw_charts(WORDS, {"one & only": chart()}, path=tmp_path / "one.svg")
     assert (tmp_path / "one.svg").read_text(encoding="utf-8") == svg
     texts = [item.text for item in ElementTree.fromstring(svg).iter(f"{SVG}text")]
     for word in WORDS:
@@ -46,7 +46,7 @@ def cells(svg):
 
 def test_colours_show_sign_and_size_and_a_span_without_node_has_no_cell():
     values = {(0, 1): 1.0, (0, 2): 0.01, (0, 3): 5.0, (1, 2): -1.0, (1, 3): -0.01, (2, 3): 0.0, (2, 4): -7.0}
-    svg = draw(["a", "b", "c", "d"], values)
+    svg = draw_charts(["a", "b", "c", "d"], {"": values})
     found, scale = cells(svg)
     assert {span: kind for span, (kind, _, _) in found.items()} == {
         span: "minus" if value < 0 else "plus" for span, value in values.items()
@@ -72,7 +72,7 @@ def test_same_bytes_and_models_side_by_side():
 
 
 def test_letters_of_full_width_stand_upright():
-    labels = [*ElementTree.fromstring(draw(["彼女", "b"], {})).iter(f"{SVG}text")]
+    labels = [*ElementTree.fromstring(draw_charts(["彼女", "b"], {"": {}})).iter(f"{SVG}text")]
     assert [one.text for one in labels if one.get("writing-mode")] == ["彼女"]
     assert [one.text for one in labels if "rotate" in (one.get("transform") or "")] == ["b"]
 
@@ -81,15 +81,15 @@ def test_a_matrix_is_the_mapping():
     matrix = np.full((7, 8), np.nan)
     for (i, j), value in chart().items():
         matrix[i, j] = value
-    assert draw(WORDS, matrix) == draw(WORDS, chart())
+    assert draw_charts(WORDS, {"": matrix}) == draw_charts(WORDS, {"": chart()})
 
 
 def test_bad_input(tmp_path):
     for words, marginals in (([], {}), (["a"], {(0, 2): 1.0}), (["a"], {(1, 1): 1.0}), (["a"], np.zeros((1, 1)))):
         with pytest.raises(ValueError, match=r"\w"):
-            draw(words, marginals)
+            draw_charts(words, {"": marginals})
     with pytest.raises(InputError, match="must end in"):
-        draw(["a"], {}, path=tmp_path / "a.png")
+        draw_charts(["a"], {"": {}}, path=tmp_path / "a.png")
 
 
 def test_elements_escape_all_text_but_markup():

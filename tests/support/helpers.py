@@ -18,6 +18,8 @@ import pytest
 from lscfg.cli import main
 from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import CONTEXT_EXTRA_WORDS, Forest
 from lscfg.kernel.neural import FERTILITIES, SOURCE_WORDS, TARGET_WORDS
@@ -365,3 +367,8 @@ def add_context(folder: Path, *words: str) -> int:
         assert main(["estimate", "mle", str(folder / "d"), "-o", str(plain), "--quiet"]) == 0
     files = [str(plain), str(folder / "f"), "--derivations", str(folder / "d"), "-o", str(folder / "m")]
     return main(["context", *files, *words, "--quiet"])
+
+
+def rule_features(counted: RuleCounts) -> np.ndarray:
+    """The values of ``counted.features`` for every rule type, float64 [rules, features]."""
+    return RuleFeatures(counted)(np.arange(len(counted.rules)))

@@ -6,8 +6,8 @@ from collections import Counter
 from functools import cache, cached_property
 
 import numpy as np
+from trees import Decomposition
 
-from lscfg.extract.decomposition import decompose
 from lscfg.kernel.base import view
 from lscfg.kernel.sample import PhraseForests, SamplerOptions, TreeSampler
 
@@ -67,7 +67,7 @@ class PairTrees:
         self.words, self.max_cut = (source.split(), target.split()), max_cut
         self.spans, self.edges, self.roots, self.read_before = [], [], [], {}
         for links in [alignments] if isinstance(alignments, str) else alignments:
-            self.add(decompose(source, target, links))
+            self.add(Decomposition(source, target, links))
         self.root = self.roots[0]
         if len(self.roots) > 1:
             self.root = len(self.edges)
@@ -98,9 +98,9 @@ class PairTrees:
 
     def add(self, made):
         """The nodes of an alignment."""
-        numbers = {node: len(self.spans) + k for k, node in enumerate(made.nodes())}
-        self.spans += [(made.forest.node_span[n].tolist(), made.forest.node_tgt[n].tolist()) for n in numbers]
-        self.edges += [[[numbers[t] for t in edge.tails] for edge in made.edges(node)] for node in numbers]
+        first = len(self.spans)
+        self.spans += [(span[:2], span[2:]) for span in made.span.tolist()]
+        self.edges += [[[first + t for t in edge.tails] for edge in edges] for edges in made.edges]
         self.roots.append(len(self.edges) - 1)
 
     def level(self, node):

@@ -1,9 +1,12 @@
 """Aligned pairs, their phrase pairs by trying all spans, the yields of their trees, and trees of a small corpus."""
 
+import itertools
+import math
+from dataclasses import dataclass
+
 import numpy as np
 from hypothesis import strategies as st
 
-from lscfg.extract.decomposition import Decomposition
 from lscfg.extract.derive import Derivations, derive
 
 
@@ -94,13 +97,47 @@ def aligned(n, seed=0, longest=6):
     return src, tgt, links
 
 
-def n_derivations(pair: Decomposition) -> int:
-    """The exact number of derivations of a pair."""
-    counts = [0] * pair.forest.n_nodes
-    for node in pair.nodes():
-        for edge in pair.edges(node):
-            product = 1
-            for tail in edge.tails:
-                product *= counts[tail]
-            counts[node] += product
-    return counts[-1]
+@dataclass(frozen=True)
+class Edge:
+    """A minimal rule at its position: its children in source order, and its number in the table."""
+
+    tails: tuple[int, ...]
+    rule: int
+
+
+class Decomposition:
+    """All minimal derivations of a pair, with tails before heads and the whole pair as the last node.
+
+    Attributes:
+        rules: the rule table.
+        span: int32 [nodes, 4], source i, j and target i, j.
+        edges: by node.
+    """
+
+    def __init__(self, src: str, tgt: str, links: str):
+        forests = derive([src], [tgt], [links], forests=True).forests
+        self.rules, self.span = forests.rules, forests.span[::-1]
+        tails = (len(forests.span) - 1 - forests.tail).tolist()
+        bounds = itertools.pairwise(forests.first_tail.tolist())
+        edges = [Edge(tuple(tails[i:j]), rule) for (i, j), rule in zip(bounds, forests.rule.tolist(), strict=True)]
+        self.edges = [edges[i:j] for i, j in itertools.pairwise(forests.edge.tolist())][::-1]
+
+    @property
+    def spans(self) -> list[tuple[int, ...]]:
+        """Spans as tuples."""
+        return list(map(tuple, self.span.tolist()))
+
+    @property
+    def levels(self) -> list[int]:
+        """Minimal rules in each derivation of a node, equal for all by lemma 3."""
+        levels: list[int] = []
+        for edge, *_ in self.edges:
+            levels.append(1 + sum(levels[tail] for tail in edge.tails))
+        return levels
+
+    def derivations(self) -> int:
+        """The exact number of derivations."""
+        counts: list[int] = []
+        for edges in self.edges:
+            counts.append(sum(math.prod(counts[tail] for tail in edge.tails) for edge in edges))
+        return counts[-1]

@@ -296,7 +296,7 @@ def test_mert_is_determined_by_its_seed() -> None:
     pool, _ = planted(sentences=20, hypotheses=10, seed=5)
     settings = MertSettings(restarts=1, directions=3)
     one, two, other = (mert(pool, {"lm": 0.1}, settings, seed) for seed in ((1, 2), (1, 2), (1, 3)))
-    assert one == two and one.weights != other.weights and one.searches > 0
+    assert one == two and one.weights != other.weights
 
 
 def test_scale_of_features_does_not_matter() -> None:

@@ -195,7 +195,8 @@ def test_mira_against_a_plain_one(cap, decay):
         features = [dict(zip(names, row, strict=True)) for row in candidates.features.tolist()]
         sentences.append(list(zip(features, candidates.stats.tolist(), strict=True)))
     result = mira(pool, start, MiraSettings(cap, decay, epochs=3), seed=8)
-    expected = plain_mira(sentences, start, cap, decay, result.epoch, seed=8)
+    averages = [plain_mira(sentences, start, cap, decay, epochs, seed=8) for epochs in (1, 2, 3)]
+    expected = max(averages, key=lambda average: corpus_bleu(pool.best_stats(pool.vector(average))))
     assert result.weights == pytest.approx(expected, rel=1e-6)
     assert set(expected) == set(truth)
 
@@ -204,7 +205,6 @@ def test_mira_result_is_what_it_says():
     pool, _ = planted(sentences=20, hypotheses=10, seed=4)
     result = mira(pool, {"lm": 0.1, "other": 0.25}, MiraSettings(epochs=7), seed=1)
     assert result.bleu == corpus_bleu(pool.best_stats(pool.vector(result.weights)))
-    assert 1 <= result.epoch <= 7
     assert list(result.weights) == ["lm", "noise", "other", "tm", "words"]
     assert result.weights["other"] == 0.25
     longer = mira(pool, {"lm": 0.1, "other": 0.25}, MiraSettings(epochs=20), seed=1)
@@ -239,7 +239,7 @@ def test_the_average_counts_not_the_last_weights():
     pool.add([[hypothesis("a b x y z", f=1.0), hypothesis("a b c d e", f=0.0)]])
     # Steps of 0.01: the weights are 0.002, -0.008, -0.018 and so on, the averages 0.002, -0.003, -0.008.
     result = mira(pool, {"f": 0.012}, MiraSettings(epochs=4))
-    assert (result.epoch, result.bleu) == (2, pytest.approx(100))
+    assert result.bleu == pytest.approx(100)
     assert result.weights["f"] == pytest.approx(-0.003)
 
 

@@ -124,7 +124,8 @@ def test_mira_against_a_plain_one(name: str) -> None:
     background = np.concatenate([OBJECTIVES[name].background, BACKGROUND])
     order = np.random.default_rng(3)
     result = mira(pool, {"f": 0.5, "g": -0.2}, MiraSettings(0.05, 0.9, epochs=4), seed=3)
-    for _ in range(result.epoch):
+    averages = []
+    for _ in range(4):
         for index in order.permutation(len(lists)):
             features, stats = lists[index]
             gains = np.array([plain_gain(name, (background + row).tolist()) for row in stats])
@@ -135,7 +136,8 @@ def test_mira_against_a_plain_one(name: str) -> None:
                 weights = weights + min(0.05, loss / (change @ change)) * change
             background = 0.9 * background + stats[hope]
             total, steps = total + weights, steps + 1
-    assert result.weights == pytest.approx(dict(zip("fg", total / steps, strict=True)), rel=1e-6)
+        averages.append(total / steps)
+    assert result.weights == pytest.approx(dict(zip("fg", max(averages, key=pool.score), strict=True)), rel=1e-6)
 
 
 @pytest.mark.parametrize("optimiser", ["mira", "mert", "pro"])

@@ -66,7 +66,7 @@ def test_pro_finds_the_planted_weights(seed: int) -> None:
     pool, truth = planted(sentences=60, hypotheses=40, seed=seed)
     start = {"lm": 0.1, "tm": -0.1, "words": 0.2, "noise": 0.3}
     result = pro(pool, start, seed=seed)
-    assert result.bleu > 97 and result.pairs == 60 * 50
+    assert result.bleu > 97
     length = math.hypot(*result.weights.values())
     assert length == pytest.approx(math.hypot(*start.values()))
     assert sum(truth[name] * result.weights[name] for name in truth) / length > 0.95
@@ -97,7 +97,7 @@ def test_nothing_to_learn_keeps_the_weights() -> None:
     pool = Pool([["a b c", "d e"]])
     pool.add([[Hypothesis("a b c", {"f": 1.0}, 0.0), Hypothesis("a b c", {"f": 2.0}, 0.0)], []])
     result = pro(pool, {"f": 0.3, "g": 0.1})
-    assert result.weights == {"f": 0.3, "g": 0.1} and result.pairs == 0
+    assert result.weights == {"f": 0.3, "g": 0.1}
 
 
 def test_pro_refuses_bad_arguments() -> None:

@@ -70,8 +70,9 @@ typedef struct {
 } lscfg_derive_options;
 
 /* Trees and nodes are those since the last flush. Nodes are in preorder, children in source order, trees concatenated;
- * a dropped pair has a tree without nodes. Forests are those of lscfg_decompose in another shape: an edge has as many
- * tails as its rule has nonterminals, in source order, and its head is a node before them. */
+ * a dropped pair has a tree without nodes. A forest contains all minimal derivations of a pair: its nodes are the tight
+ * phrase pairs and the root; an edge has as many tails as its rule has nonterminals, in source order, and its head is a
+ * node before them. */
 typedef struct {
   int64_t n_trees, n_nodes;
   const int64_t *trees;       /* [n_trees + 1]: first node of each tree, counted from the first of all nodes */
@@ -102,12 +103,6 @@ int lscfg_derive(lscfg_derivations *, const char *src, size_t src_length, const 
  * at the end of the text; missing lines are empty. The error's line counts from 1. */
 int lscfg_derive_lines(lscfg_derivations *, const char *const text[3], const size_t length[3], int64_t n_pairs,
                        int32_t *stream, lscfg_error *);
-/* The phrase-decomposition forest of a sentence pair: all its minimal derivations. Its rules join the table of the
- * derivations, uncounted, and app_rule are their numbers there. Nodes are the tight phrase pairs and the root, in the
- * category 0; an edge has one application. An edge of more than two tails is a chain: its second tail is a node of
- * category -1 with the span of the other tails, and the one application of such a node's edge has rule -1. */
-int lscfg_decompose(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
-                    const char *links, size_t links_length, lscfg_forest **, int32_t *stream, lscfg_error *);
 /* Adds everything that another object has collected, as if its pairs had been derived here, with the same numbers of
  * words, rules and nodes. */
 int lscfg_derivations_merge(lscfg_derivations *, const lscfg_derivations *other, lscfg_error *);

@@ -146,7 +146,6 @@ typedef struct {
   const int32_t *edge_apps;  /* [n_edges + 1] */
   const int32_t *app_rule;   /* [n_apps] */
   const int32_t *app_edge;   /* [n_apps] */
-  const int32_t *node_tgt;   /* [n_nodes][2] target spans; NULL without a target sentence */
   /* For a lattice, whose words are those of its arcs and whose spans lie between states; else NULL: */
   const int32_t *edge_paths; /* [n_edges + 1] in paths */
   const int32_t *paths;      /* the arcs of each edge that its rule itself covers, in order */
@@ -216,55 +215,6 @@ int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0
  * application, -1 if it was dropped. LSCFG_NO_PARSE: the root has no derivation; all applications were dropped, and the
  * forest stays unfinished. A passed-through word may be the arc of a lattice: its node may cover several positions. */
 int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
-
-/* ---- scalar inside-outside: any forest, one weight for each application ---- */
-
-/* The weight of a derivation is the product of the weights of its applications. Weights are natural logarithms
- * [n_apps]; -inf makes an application impossible, NaN and +inf are refused (LSCFG_EINPUT). Categories and rules have no
- * meaning here. If no derivation is possible, functions still write their results and return LSCFG_NO_PARSE. The caller
- * allocates all arrays; only lscfg_forest_covariance and lscfg_forest_sample allocate memory. */
-
-enum {
-  LSCFG_SUM = 0, /* over derivations */
-  LSCFG_MAX = 1  /* the best derivation */
-};
-
-/* inside [n_nodes]: logarithm of the sum or maximum over the derivations of each node, -inf if none is possible. The
- * last one is the value of the whole forest. share [n_apps]: the share of each application in the value of its head.
- * LSCFG_SUM: a probability, the shares of a node sum to 1; 0 at an impossible node. LSCFG_MAX: the logarithm of the
- * quotient by the best application of the node, at most 0; -inf at an impossible node. */
-int lscfg_forest_inside(const lscfg_forest *, const double *log_weight, int32_t semiring, double *inside, double *share,
-                        lscfg_error *);
-/* app [n_apps], node [n_nodes], from shares of the same semiring; app and share may be the same array. LSCFG_SUM: the
- * probability that a derivation uses them, which is the gradient of the logarithm of the sum; all 0 if no derivation is
- * possible. LSCFG_MAX: the logarithm of the best derivation that uses them minus that of the best of all, at most 0;
- * all -inf if no derivation is possible. */
-int lscfg_forest_marginals(const lscfg_forest *, int32_t semiring, const double *share, double *app, double *node,
-                           lscfg_error *);
-/* Both functions in one, for LSCFG_SUM. log_g: logarithm of the sum over all derivations. */
-int lscfg_forest_expect(const lscfg_forest *, const double *log_weight, double *log_g, double *app, double *node,
-                        lscfg_error *);
-/* out[feature] += sum over applications of amount [n_apps] times the value of the feature. Features are compressed
- * rows, as in lscfg_grammar_features; row [n_apps]: the row of each application, -1 for none; NULL: application a has
- * row a. Marginals as amounts give expected features, covariances give covariances. */
-void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const int32_t *row, const int64_t *indptr,
-                               const int32_t *indices, const double *values, double *out);
-/* The value of a derivation is the sum of value [n_apps] over its applications. mean: the expectation of that sum.
- * covariance [n_apps]: its covariance with the number of uses of each application, which is the gradient of the mean by
- * log_weight. share: of LSCFG_SUM. Values must be finite unless the share is 0; others are not read. */
-int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
-                            double *covariance, lscfg_error *);
-/* The best derivation, from shares of LSCFG_MAX: its applications, including those of LSCFG_REST nodes, depth first,
- * tails in source order. At each node the lowest number among equally good applications is chosen. apps has room for
- * n_nodes. */
-int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
-/* Samples derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and
- * the shares alone, so threads may sample parts of the list. The applications of the i-th one are apps[offsets[i]] ..
- * [offsets[i+1]-1], ordered as by lscfg_forest_viterbi. offsets [n + 1]; apps has room for n * n_nodes. Each node
- * samples an application in proportion to its share. Shares of LSCFG_SUM sample derivations in proportion to their
- * weights. Any other non-negative numbers are allowed: ones sample the applications of a node uniformly. */
-int lscfg_forest_sample(const lscfg_forest *, const double *share, uint64_t seed, int64_t first, int64_t n,
-                        int64_t *offsets, int32_t *apps, lscfg_error *);
 
 /* [end of declarations] */
 

@@ -329,6 +329,7 @@ def doubles(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         found = Doubles(folder, patch)
         patch.setattr("lscfg.tuning.experiment.cache.measured", lambda work: (work(), Costs(0.0, 0.0, 0.0))[1])
+        found.put("lscfg.cdec_bridge.host.needed_cdec", folder / "e.toml")
         found.put("lscfg.cdec_bridge.host.find_cdec", folder / "e.toml")
         found.put(
             "lscfg.tuning.experiment.stages.rules.align_both_ways",

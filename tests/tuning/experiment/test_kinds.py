@@ -1,6 +1,7 @@
 """A new estimator and a new rule extractor are one file and one row each: an experiment runs with them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from little_experiment import CORPUS
 from lscfg.cli import main
 from lscfg.demo import generate
 from lscfg.io.write import write_lines
-from lscfg.settings import settings_table
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "docs"))
+from made import setting_rows
 
 ESTIMATOR = '''
 """Relative frequencies with states that differ by a factor only."""
@@ -191,4 +194,4 @@ def test_the_command_line_and_the_documents_have_them(installed, capsys):
     assert "tilt difference of the states (default: 0.5)" in shown
     from lscfg.estimate.estimator import ESTIMATORS
 
-    assert "| `tilt` | 0.5 | ≥ 0, < 1 | difference of the states |" in list(settings_table(ESTIMATORS["toy"].Settings))
+    assert ("`tilt`", "0.5", "≥ 0, < 1", "difference of the states") in setting_rows(ESTIMATORS["toy"].Settings)
