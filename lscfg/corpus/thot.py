@@ -53,7 +53,7 @@ def best_links(model: Any, src: Sequence[list[str]], tgt: Sequence[list[str]]) -
 
 
 def write_model(model: Any, folder: Path) -> None:
-    """Writes the files of a trained model; ``written_files`` tells whether they are whole.
+    """Writes the files of a trained model, which ``written_files`` checks.
 
     Raises:
         KernelError: sil-thot cannot.

@@ -199,11 +199,19 @@ class WordMatch(NamedTuple):
             return tuple(stems.word_stem(self.language, word) for word in words)
         if self.match == _CAPITALS:
             return tuple(word.upper() for word in words)
-        return tuple(word.replace("İ", "i").lower() for word in words) if self.match == "nocase" else tuple(words)
+        return tuple(map(_small, words)) if self.match == "nocase" else tuple(words)
 
 
-def _are_capitals(words: Sequence[str], span: tuple[int, int]) -> bool:
-    return " ".join(words[slice(*span)]).isupper()
+def _small(word: str) -> str:
+    return word.replace("İ", "i").lower()
+
+
+def _differ_in_case(one: str, other: str) -> bool:
+    """True for words with equal capitals, unless both are in small letters where they differ, as Maße and Masse."""
+    if _small(one) == _small(other) or one.isupper() or other.isupper():
+        return True
+    first = one[:1].upper() == other[:1].upper() and (one[:1].isupper() or other[:1].isupper())
+    return first and _small(one[1:]) == _small(other[1:])
 
 
 class TermIndex:
@@ -239,13 +247,14 @@ class TermIndex:
         return made
 
     def _number(self, words: Sequence[str], keys: Mapping[WordMatch, tuple[str, ...]], span: tuple[int, int]) -> int:
-        """The term of a span of a sentence, whose words are given in each way, too; -1 if there is none."""
+        """The term of a span of a sentence, -1 if there is none; ``keys``: the words in each way."""
         for first, tables in self._tables:
             for way, table in tables.items():  # the narrowest first
                 number = table.get(keys[way][slice(*span)])
                 if number is None:
                     continue
-                if way.match != _CAPITALS or self.terms[first + number].source.isupper() or _are_capitals(words, span):
+                source = self.terms[first + number].source.split()
+                if way.match != _CAPITALS or all(map(_differ_in_case, source, words[slice(*span)])):
                     return first + number
         return -1
 

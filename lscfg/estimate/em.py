@@ -204,7 +204,7 @@ class Tying:
     def shares(self, examples: Examples, counts: np.ndarray | None) -> list[np.ndarray]:
         """Tokens of each rule divided by the mean of its row, by arity; 1 for unseen rules.
 
-        EM infers the states of trees without these factors, on which the states do not depend; models contain them.
+        EM leaves these factors out, because the states of a tree do not depend on them; they are part of the model.
 
         Args:
             counts: as in ``of``; None: all rules of a row are equal.

@@ -20,7 +20,7 @@ _UTF = re.compile(
 
 
 def means_utf_8(label: str) -> bool:
-    """True if text that was read as UTF-8 may declare a label and is UTF-8 to its readers, or is nothing to them."""
+    """True if readers take the label of text in UTF-8 for UTF-8."""
     if _UTF.match(label):
         return True
     try:

@@ -31,8 +31,8 @@ _BLOCK = re.compile(r"\bdo(?:\s*\|[^|]*\|)?\s*-?%>\Z")
 
 _LITERAL = re.compile(
     r"""\\.
-    |(?<!\w)"(?:[^"\\]|\\.)*+(?:"|(?P<quoted>\Z))
-    |(?<!\w)'(?:[^'\\]|\\.)*+(?:'|(?P<primed>\Z))
+    |(?:(?<!\w)|(?<=\becho)|(?<=\bprint)|(?<=\breturn))"(?:[^"\\]|\\.)*+(?:"|(?P<quoted>\Z))
+    |(?:(?<!\w)|(?<=\becho)|(?<=\bprint)|(?<=\breturn))'(?:[^'\\]|\\.)*+(?:'|(?P<primed>\Z))
     |`(?:[^`\\]|\\.)*+(?:`|(?P<template>\Z))
     |/\*.*?(?:\*/|(?P<remark>\Z))
     |(?<!\S)(?://|\#)[^\n]*
@@ -40,11 +40,11 @@ _LITERAL = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""A string or comment of code. A quotation mark after a letter closes an attribute, or is an apostrophe."""
+"""A string or comment of code. A quotation mark after another word closes an attribute, or is an apostrophe."""
 
 _TAG = re.compile(r"</[a-z]|<[a-z][\w-]*(?:\s*/?>|\s+[\w-]+\s*=)", re.IGNORECASE)
-_END_TAG = re.compile(r"</[a-z]|-->", re.IGNORECASE)
-_ENDS = re.compile(r"</(?:script|style)|-->", re.IGNORECASE)
+_END_TAG = re.compile(r"</[a-z]", re.IGNORECASE)
+_ENDS = re.compile(r"</(?:script|style)", re.IGNORECASE)
 """Ends of what contains a text, even where the text looks like a string of code."""
 _END_OF_SAMPLE = re.compile(r"</(?:body|code|html|kbd|pre|samp|textarea|title)", re.IGNORECASE)
 """Ends of elements that show code, and of the whole document."""
@@ -66,13 +66,17 @@ def template_spans(text: str) -> list[TemplateSpan]:
     """The code in a text, in order; PHP may end with the text."""
     found: list[TemplateSpan] = []
     closings: dict[str, int] = {}  # the next one of each kind, so that each is looked for once
-    end, in_tag = 0, False
+    end, in_tag, in_comment = 0, False, False
     last = text.rfind("<?")
     for opening in _OPENING.finditer(text):
         if (begin := opening.start()) < end:
             continue
         if opening["tag"]:
-            in_tag = opening[0] != ">"
+            if in_comment:
+                in_comment = opening[0] != ">" or not text.endswith("--", 0, begin)
+            else:
+                in_comment = text.startswith("<!--", begin)
+                in_tag = opening[0] != ">" and not in_comment
             continue
         closing = _CLOSINGS[opening[0] if opening[0] in _CLOSINGS else "<?"]
         if 0 <= closings.get(closing, 0) < begin + 2:
@@ -80,7 +84,10 @@ def template_spans(text: str) -> list[TemplateSpan]:
         stop = closings[closing]
         if stop < 0 and (begin < last or opening[0].lower() != "<?php"):
             continue
-        if not _is_code(text, opening[0], begin, stop if stop >= 0 else len(text), in_tag):
+        until = stop if stop >= 0 else len(text)
+        if in_comment and text.find("-->", begin, until) >= 0:
+            continue
+        if not _is_code(text, opening[0], begin, until, in_tag):
             continue
         end = stop + len(closing) if stop >= 0 else len(text)
         found.append(TemplateSpan(begin, end, _is_value(text[begin:end])))
@@ -103,7 +110,7 @@ def _is_code(text: str, opening: str, begin: int, stop: int, in_tag: bool) -> bo
     code = text[inner:stop]
     if _leaves(code, _ENDS):
         return False
-    if opening == "<%--":  # a comment, often of markup
+    if opening == "<%--" or code.startswith("#"):  # a comment, often of markup
         return not _leaves(code, _END_OF_SAMPLE)
     return not (_TAG.search(code) if in_tag else _END_TAG.search(code) and _END_TAG.search(_without_literals(code)))
 
@@ -112,7 +119,7 @@ def _leaves(code: str, ends: re.Pattern[str]) -> bool:
     """True if code contains an end without its beginning; of each kind, the first one counts."""
     lowered = code.lower()
     first = {found[0]: found.start() for found in reversed([*ends.finditer(lowered)])}
-    return any(lowered.find("<!--" if end == "-->" else f"<{end[2:]}", 0, place) < 0 for end, place in first.items())
+    return any(lowered.find(f"<{end[2:]}", 0, place) < 0 for end, place in first.items())
 
 
 def _without_literals(code: str) -> str:

@@ -16,6 +16,8 @@ from lscfg.markup.encoding import must_be_ascii
 
 OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
 """Inline elements whose content stays."""
+HALVES = (("bpt", "ept"), ("bx", "ex"))
+"""Inline elements that begin and end a part of a text."""
 
 _ATTRIBUTE = re.compile(r"""\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
 
@@ -280,7 +282,7 @@ def _between(data: bytes, codes: Container[tuple[str, str]]) -> str | None:
 
     Returns:
         A blank if a text is there; None if elements are there that cannot be copied, because they begin or end inside
-        a segment or around it, contain text, or are in the target.
+        a segment or around it, contain text, lack their other half, or are in the target.
     """
     try:
         node = _Reader(b"<x>" + data + b"</x>").root.children[0]
@@ -290,7 +292,14 @@ def _between(data: bytes, codes: Container[tuple[str, str]]) -> str | None:
     if all(child.text is not None for child in node.children):
         return " " if loose else "".join(child.text or "" for child in node.children)
     copied = not (loose or any(_has_text(part) for part in _parts(node)) or any(code in codes for code in _codes(node)))
-    return text if copied else None
+    return text if copied and all(_ids(node, one) == _ids(node, other) for one, other in HALVES) else None
+
+
+def _ids(node: _Node, name: str) -> set[str]:
+    """Numbers by which the elements of a name inside an element find their other halves."""
+    found = {number for child in node.children if child.text is None for number in _ids(child, name)}
+    own = (child.attributes for child in node.children if child.text is None and child.name == name)
+    return found | {one.get("rid", one.get("id", "")) for one in own}
 
 
 def _codes(node: _Node) -> set[tuple[str, str]]:

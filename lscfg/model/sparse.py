@@ -1,8 +1,8 @@
 """Sparse tensors: small entries are dropped, the others stored in 8 bits.
 
 Of a tensor of 16 states, 128 of 4,096 entries hold 98.5 % of the sum. Entries below a share of the tensor's sum become
-0; of a tensor whose largest entry is below that share, those below half of this entry. The others become powers of one
-base, times a factor of the tensor that restores the sum.
+0; if even the largest entry is below that share, entries below half of the largest become 0. The others become powers
+of one base, times a factor of the tensor that restores the sum.
 """
 
 from __future__ import annotations

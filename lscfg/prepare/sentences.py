@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -19,7 +19,8 @@ from lscfg.prepare.untouched import untouched_spans
 _CLOSING = r"""["'’”»›)\]」』）】》]*+"""
 _OPENING = r"""["'‘“„«‹(\[¿¡「『（【《\-–—]*"""
 _MARKS, _WIDE = ".!?…؟۔।", "。！？｡"
-_UNSPACED = "\u0e00"  # and later letters: of scripts without blanks between words
+_UNSPACED = "\u0e00"  # and later letters: of scripts without blanks between words, or before particles
+_SPACED = rf"[^\W{_UNSPACED}-\U0010ffff]"
 _END = re.compile(  # in time linear in the length of a line
     rf"(?<![{_MARKS}])[{_MARKS}]++{_CLOSING}(?=\s++{_OPENING}(?P<next>\S))|(?<![{_WIDE}])[{_WIDE}]++{_CLOSING}(?=\s*+\S)"
 )
@@ -48,33 +49,36 @@ class Undivided:
 
     def __init__(self, sources: Iterable[str] = (), base: Undivided | None = None):
         parts = {_folded(source): source.split() for source in sources}
-        ending = [words for part, words in parts.items() if any(mark in part[:-1] for mark in _MARKS + _WIDE)]
-        self._ending: tuple[re.Pattern[str], ...] = base._ending if base else ()
+        self._ending: dict[str, list[str]] = dict(base._ending) if base else {}
         self._several: dict[str, list[str]] = dict(base._several) if base else {}
-        if ending:
-            longest = sorted(map(_expression, ending), key=len, reverse=True)
-            self._ending += (re.compile(f"(?=({'|'.join(longest)}))", re.IGNORECASE),)
-        self._several |= {part: words for part, words in parts.items() if len(words) > 1}
+        for part, words in parts.items():
+            if any(mark in part[:-1] for mark in _MARKS + _WIDE):
+                self._ending[part] = words
+            if len(words) > 1:
+                self._several[part] = words
 
     def without_ends(self, text: str) -> list[tuple[int, int]]:
         """Characters [begin, end) of the parts in which a sentence could end, ascending; parts that overlap are one."""
-        return _joined(
-            [*untouched_spans(text), *(found.span(1) for one in self._ending for found in one.finditer(text))]
-        )
+        return _spans(text, self._ending)
 
     def without_cuts(self, text: str) -> list[tuple[int, int]]:
         """Characters of the parts in which a long sentence could be cut; see ``without_ends``."""
-        folded = _folded(text)
-        own = [_expression(words) for part, words in self._several.items() if part in folded]
-        found = [match.span() for part in own for match in re.finditer(part, text, re.IGNORECASE)]
-        return _joined([*untouched_spans(text), *found])
+        return _spans(text, self._several)
+
+
+def _spans(text: str, parts: Mapping[str, Sequence[str]]) -> list[tuple[int, int]]:
+    """Characters of terms, whose words are given by their text without blanks and case, and of code and the like."""
+    folded = _folded(text) if parts else ""
+    own = sorted((_expression(words) for part, words in parts.items() if part in folded), key=len, reverse=True)
+    found = re.finditer(f"(?=({'|'.join(own)}))", text, re.IGNORECASE) if own else ()
+    return _joined([*untouched_spans(text), *(match.span(1) for match in found)])
 
 
 def _expression(words: Sequence[str]) -> str:
     """A regular expression for the words, which are no part of longer ones."""
     left, right = words[0][0], words[-1][-1]
-    before = r"(?<!\w)" if left.isalnum() and left < _UNSPACED else ""
-    after = r"(?!\w)" if right.isalnum() and right < _UNSPACED else ""
+    before = rf"(?<!{_SPACED})" if left.isalnum() and left < _UNSPACED else ""
+    after = rf"(?!{_SPACED})" if right.isalnum() and right < _UNSPACED else ""
     return before + r"\s+".join(map(re.escape, words)) + after
 
 

@@ -14,7 +14,8 @@ _ATTRIBUTE = r"""\s+[\w:.-]+=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
 _ADDRESS = r"[^\s<>\"'`\u3000-\u309f\uac00-\ud7af\uff00-\uffef]"  # what follows without a blank is of the sentence
 _NAME, _END = r"(?<![A-Za-z0-9_$\u00c0-\u024f])", r"(?![A-Za-z0-9_\u00c0-\u024f])"
 _PATTERNS = (
-    r"(?<!`)`(?![`\s])[^`\n]+`(?![\w`])",  # code
+    # code, but not `quoted' words
+    r"(?<!`)`(?![`\s])[^`\n]+`(?![A-Za-z\u00c0-\u024f]{3}|`)|(?<!`)``(?![`\s])(?:(?!``|'')[^\n])+``(?!`)",
     r"\{%(?:(?!\{%|%\})[^\n])*+%\}|<%(?:(?!<%|%>)[^\n])*+%>|<\?(?:(?!<\?|\?>)[^\n])*+\?>",  # of templates
     rf"</?[A-Za-z][\w:.-]*+(?:{_ATTRIBUTE})*+\s*/?>",  # tags
     r"\{\w+,\s*(?:plural|select|selectordinal)\s*,(?:[^{}\n]|\{[^{}\n]*\})*+\}",  # messages of ICU
@@ -33,7 +34,8 @@ _PATTERNS = (
     r"(?<![\w.,%])\d*(?:%%)+\w*(?:%%)*",
     r"\b\d{4}-\d\d-\d\d\b",
     # telephone numbers, but not numbers with separators of thousands
-    r"(?<!\w)\+(?!\d{1,3}(?:[ .]\d{3})+(?!\d))(?:\d{10,15}|\d{1,3}(?:[ /-]?\(?\d{1,7}+\)?){2,8}+)(?!\w)",
+    r"(?<!\w)\+(?!\d{1,3}(?:[ .]\d{3})+(?!(?:[ ./-]|\)? ?\()?\d))"
+    r"(?:\d{10,15}|\d{1,3}(?:(?: ?/ ?|[ -])?\(?\d{1,7}+\)?){2,8}+)(?!\w)",
     r"\b[vV]?\d+(?:\.\d+){2,}(?:[-+]\w+(?:\.\w+)*)?\b",
     r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b",  # hash
     f"[{_EMOJI}](?:[{_EMOJI}{TONES}\ufe0f\u200d])*",

@@ -108,8 +108,20 @@ ROWS = [
         PhraseSettings,
         "lscfg.induce.propagated.phrases.collect",
     ),
-    Row("propagate graph f -o out", "propagated", GraphSettings, "lscfg.induce.propagated.spaces.source_graph"),
-    Row("propagate rules f e -o out", "propagated", PropagationSettings, "lscfg.induce.propagated.rules.make_rules"),
+    Row(
+        "propagate graph f -o out --set space=vectors",
+        "propagated",
+        GraphSettings,
+        "lscfg.induce.propagated.spaces.source_graph",
+        {"space": "vectors"},
+    ),
+    Row(
+        "propagate rules f e -o out --set source_stemmer=german",
+        "propagated",
+        PropagationSettings,
+        "lscfg.induce.propagated.rules.make_rules",
+        {"source_stemmer": "german"},
+    ),
     Row("serve folder", "serve", ServeSettings, "lscfg.serve.application.Application"),
     Row(TUNE, "tuning", TuneSettings, "lscfg.tuning.tune.tune", {"optimiser": "mira"}),
     *(

@@ -281,6 +281,21 @@ def test_segments_without_a_place_in_their_target_are_named(segments, target, sk
     assert document.filled([]).decode() == data
 
 
+@pytest.mark.parametrize(("one", "other"), [("bpt", "ept"), ("bx", "ex")])
+def test_half_an_inline_pair_is_never_copied(one, other):
+    """Between segments, only pairs whose halves are both there go with a segment."""
+    segments = "<mrk mtype='seg' mid='1'>a.</mrk>{}<mrk mtype='seg' mid='2'>b.</mrk>"
+    for codes, whole in (
+        (f"<{one} id='1'/>", False),
+        (f"<{other} id='1'/>", False),
+        (f"<{one} id='1'/><{other} id='1'/>", True),
+    ):
+        target = "<mrk mtype='seg' mid='1'>A.</mrk>"
+        unit = f"<source>a. b.</source><seg-source>{segments.format(codes)}</seg-source><target>{target}</target>"
+        document = FORMATS[".xlf"].read(f"<xliff version='1.2'><trans-unit>{unit}</trans-unit></xliff>".encode())
+        assert [unit.text for unit in document.units] == ["b."] * whole and document.skipped == ("b.",) * (not whole)
+
+
 LATIN = '<?xml version="1.0" encoding="ISO-8859-1"?>'
 
 

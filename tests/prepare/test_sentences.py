@@ -52,6 +52,8 @@ def test_stretches_join_to_the_text():
         ("Use `a. B` now. Then stop.", "en", [], ["Use `a. B` now.", "Then stop."]),
         ("A! B? Cats. D", "en", ["a! b", "B? Cats"], ["A! B? Cats.", "D"]),
         ("A!\nB", "en", ["A! B"], ["A!", "B"]),
+        ("我用Yahoo! Japan搜索。好。", "zh", ["Yahoo! Japan"], ["我用Yahoo! Japan搜索。", "好。"]),
+        ("저는 Yahoo! Japan을 씁니다.", "ko", ["Yahoo! Japan"], ["저는 Yahoo! Japan을 씁니다."]),
         ("Das ist Alexandr. Noch heute.", "de", ["Dr. No"], ["Das ist Alexandr.", "Noch heute."]),
         (
             "Wir trinken Vino. 1 Glas. Dr. No kam.",

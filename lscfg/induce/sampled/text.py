@@ -63,7 +63,7 @@ def read_text(
         log.warning(f"{sizes.bare} of {sizes.pairs} pairs contain no smaller phrase; each is one rule")
     if held_out is None:
         return SampledText(forests)
-    log.warning("words and links of held-out pairs enter the lexicon: use a grammar made without them")
+    log.warning("held-out pairs also enter the lexicon; for translation, make the grammar again without --held-out")
     words = sum(_add_pairs(forests, held_out, held_out.alignments))
     all_pairs = forests.sizes()
     if more := sum(all_pairs.dropped.values()) - left_out:

@@ -215,7 +215,7 @@ class GraphInputs(Generic[File]):
     phrases: File
 
 
-@version(4)
+@version(5)
 def graph(folder: Path, settings: GraphSettings, inputs: GraphInputs[Path], jobs: int) -> None:
     """Writes the most similar phrases of each source phrase."""
     found = PhraseFile.read(inputs.phrases)
