@@ -253,8 +253,8 @@ class TermIndex:
                 number = table.get(keys[way][slice(*span)])
                 if number is None:
                     continue
-                source = self.terms[first + number].source.split()
-                if way.match != _CAPITALS or all(map(_differ_in_case, source, words[slice(*span)])):
+                own = self.terms[first + number].source
+                if way.match != _CAPITALS or all(map(_differ_in_case, own.split(), words[slice(*span)])):
                     return first + number
         return -1
 

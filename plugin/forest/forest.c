@@ -16,7 +16,8 @@ lscfg_forest *forest_new(const int32_t *words, int32_t n_words) {
   return f;
 }
 
-void forest_release(lscfg_forest *f) {
+void lscfg_forest_free(lscfg_forest *f) {
+  if (!f) return;
   free(f->words);
   free(f->node_cat.data);
   free(f->node_span.data);
@@ -30,11 +31,6 @@ void forest_release(lscfg_forest *f) {
   free(f->paths.data);
   free(f->draft_nodes.data);
   free(f->draft_apps.data);
-}
-
-void lscfg_forest_free(lscfg_forest *f) {
-  if (!f) return;
-  forest_release(f);
   free(f);
 }
 

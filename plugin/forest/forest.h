@@ -36,8 +36,6 @@ struct lscfg_forest {
 
 /* An empty forest over a copy of the words, NULL when memory is out. */
 lscfg_forest *forest_new(const int32_t *words, int32_t n_words);
-/* Gives all arrays back. */
-void forest_release(lscfg_forest *);
 /* A node without edges; edges that are added next belong to it. Returns its number or LSCFG_ENOMEM. */
 int32_t forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j);
 /* An edge into the last node with one application for each of the rules. Returns its number or a negative code. */
