@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -182,12 +183,10 @@ def versions(facts: object) -> list[int]:
     return [n for item in facts for n in versions(item)] if isinstance(facts, list) else []
 
 
-def outputs(folder: Path) -> dict[str, dict[str, object]]:
-    """Versions and hash of every stage's output, by its label; of several of a label the first."""
+def stages(folder: Path) -> Iterator[Stage]:
+    """Yield the stages of all experiments, which may be those of an earlier one again."""
     for path in TEXT.iterdir():
         shutil.copy(path, folder)
-    found: dict[str, dict[str, object]] = {}
-    cache = StageCache(folder / "cache")
     texts = {
         name: EXPERIMENT.replace("OPTIMISER", name)
         for name in ("mira", "mert", "forest-mert", "pro", "risk", "forest-risk")
@@ -201,13 +200,20 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
     for name, text in texts.items():
         path = folder / f"{name}.toml"
         path.write_text(text)
-        for stage in make_plan(read_experiment(path)).stages():
-            made = cache.make(stage, 2)
-            names = sorted(path.name for path in made.path.iterdir())
-            files = [made.path / name for name in names if name not in UNHELD and not ON_THE_WAY.fullmatch(name)]
-            text = "".join(f"{path.name} {digest(path)}\n" for path in files)
-            fact = {"versions": versions(stage.dependencies), "sha256": hashlib.sha256(text.encode()).hexdigest()}
-            found.setdefault(label(stage), fact)
+        yield from make_plan(read_experiment(path)).stages()
+
+
+def outputs(folder: Path) -> dict[str, dict[str, object]]:
+    """Versions and hash of every stage's output, by its label; of several of a label the first."""
+    found: dict[str, dict[str, object]] = {}
+    cache = StageCache(folder / "cache")
+    for stage in stages(folder):
+        made = cache.make(stage, 2)
+        names = sorted(path.name for path in made.path.iterdir())
+        files = [made.path / name for name in names if name not in UNHELD and not ON_THE_WAY.fullmatch(name)]
+        text = "".join(f"{path.name} {digest(path)}\n" for path in files)
+        fact = {"versions": versions(stage.dependencies), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        found.setdefault(label(stage), fact)
     return found
 
 
@@ -218,6 +224,14 @@ def is_held(fact: dict[str, object], held: dict[str, object]) -> bool:
     """
     hashes = held["sha256"] if isinstance(held["sha256"], list) else [held["sha256"]]
     return fact["versions"] == held["versions"] and fact["sha256"] in hashes
+
+
+def test_new_versions_are_noted(tmp_path):
+    found: dict[str, list[int]] = {}
+    for stage in stages(tmp_path):
+        found.setdefault(label(stage), versions(stage.dependencies))
+    noted = {name: fact["versions"] for name, fact in json.loads(HELD.read_text()).items()}
+    assert found == noted, f"python {Path(__file__).name} notes the outputs of new versions"
 
 
 @pytest.mark.slow
