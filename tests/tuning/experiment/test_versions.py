@@ -184,7 +184,7 @@ def versions(facts: object) -> list[int]:
 
 
 def stages(folder: Path) -> Iterator[Stage]:
-    """Yield the stages of all experiments, which may be those of an earlier one again."""
+    """Yields the stages of all experiments, which may be those of an earlier one again."""
     for path in TEXT.iterdir():
         shutil.copy(path, folder)
     texts = {
