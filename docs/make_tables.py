@@ -370,7 +370,7 @@ def steps() -> str:
         "lscfg lm": "estimate a 4-gram language model",
         "lscfg estimate": "estimate 16 hidden states and the context model",
         "lscfg decode": "translate 500 sentences",
-        "lscfg demo": "run the demo, with fifteen tunings",
+        "lscfg demo": "run the demo",
     }
     lines = []
     for command, seconds, memory in made["rows"]:
