@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.io import tensors as files
+from lscfg.io.checkpoint import CheckpointFile
 from lscfg.io.layout import check_layout, check_range
 from lscfg.kernel.expectation import ARITIES, Weights
 
 CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
 """Files of a checkpoint folder: the state of EM, and the best model so far."""
+
+SOURCES = "settings or derivations"
+"""Sources of estimators' checkpoints; see ``CheckpointFile``."""
 
 LOGLINEAR = "loglinear"
 """Name of the array of log-linear weights, which no other array bounds."""
@@ -93,30 +95,23 @@ class Checkpoints:
         weights, facts = self._read(BEST)
         return state, BestModel(facts["score"], facts["restart"], facts["iteration"], weights)
 
+    def _file(self, name: str) -> CheckpointFile:
+        return CheckpointFile(self.folder / name, "em", self.made_from, SOURCES)
+
     def _write(self, name: str, weights: Weights, facts: dict[str, Any]) -> None:
         arrays = {f"C{k}": tensor for k, tensor in enumerate(weights.tensors)}
         arrays |= {"scale": weights.scale, "root": weights.root}
         if weights.loglinear is not None:
             arrays[LOGLINEAR] = weights.loglinear
-        metadata = {"lscfg": "em", "made from": self.made_from, "state": json.dumps(facts)}
-        files.save(self.folder / name, arrays, metadata)
+        self._file(name).save(arrays, facts)
 
     def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
-        path = self.folder / name
-        check_begun(path)
-        arrays, metadata = files.load(path, "em", list(self.shapes))
-        if metadata.get("made from") != self.made_from:
-            raise InputError(
-                "the checkpoint belongs to other settings or derivations; use those, or another folder", path
-            )
-        try:
+        check_begun(self.folder / name)
+        with self._file(name).load(list(self.shapes)) as (arrays, facts):
             check_layout(arrays, {name: f"float64 [{shape}]" for name, shape in self.shapes.items()})
             for array_name, array in arrays.items():
                 check_range(array_name, array, -np.inf if array_name == LOGLINEAR else 0, np.inf)
-            facts = files.metadata_json(metadata, "state")
             _check_facts(facts, self.restarts, self.held_out)
-        except ValueError as error:
-            raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", path) from error
         tensors = [arrays[f"C{k}"] for k in ARITIES]
         return Weights(tensors, arrays["scale"], arrays["root"], arrays.get(LOGLINEAR)), facts
 

@@ -20,11 +20,11 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.estimate.checkpoint import check_begun
+from lscfg.estimate.checkpoint import SOURCES, check_begun
 from lscfg.estimate.estimator import Estimator
 from lscfg.extract.derive import Derivations
 from lscfg.extract.yields import Yields, expand_ranges
-from lscfg.io import tensors
+from lscfg.io.checkpoint import CheckpointFile
 from lscfg.io.layout import check_layout
 from lscfg.kernel.neural import (
     FERTILITIES,
@@ -393,11 +393,13 @@ class _Learning:
             made.update(np.ascontiguousarray(array).tobytes())
         return made.hexdigest()
 
+    def _checkpoint(self, path: Path) -> CheckpointFile:
+        return CheckpointFile(path, "neural", self._made_from, SOURCES)
+
     def _save(self, state: _State) -> None:
         assert self.file is not None
         arrays = {name: getattr(state, name) for name in ("parameters", "first", "second", "best")}
-        facts = json.dumps({"held out": state.held_out, "step": state.step})
-        tensors.save(self.file, arrays, {"lscfg": "neural", "made from": self._made_from, "state": facts})
+        self._checkpoint(self.file).save(arrays, {"held out": state.held_out, "step": state.step})
 
     def _load(self) -> _State:
         """Reads the checkpoint.
@@ -408,23 +410,15 @@ class _Learning:
         assert self.file is not None
         check_begun(self.file)
         names = ["parameters", "first", "second", "best"]
-        arrays, metadata = tensors.load(self.file, "neural", names)
-        if metadata.get("made from") != self._made_from:
-            raise InputError(
-                "the checkpoint belongs to other settings or derivations; use those, or another folder", self.file
-            )
-        try:
+        with self._checkpoint(self.file).load(names) as (arrays, facts):
             check_layout(arrays, dict.fromkeys(names, f"float32 [{self.shape.parameters}]"))
             if not all(np.isfinite(array).all() for array in arrays.values()):
                 raise ValueError("a value is not finite")
-            facts = tensors.metadata_json(metadata, "state")
             losses, step = facts.get("held out"), facts.get("step")
             if not isinstance(losses, list) or not losses or not all(type(x) is float for x in losses):
                 raise ValueError("its state has impossible losses")
             if type(step) is not int or step < 1:
                 raise ValueError("its state has an impossible step")
-        except ValueError as error:
-            raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", self.file) from error
         parameters, first, second, best = (arrays[name].copy() for name in names)
         return _State(parameters, first, second, best, losses, step)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -10,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.io import tensors
+from lscfg.io.checkpoint import CheckpointFile
 from lscfg.io.json_files import check_shape
 from lscfg.kernel.biparse import BiparseModel
 
@@ -44,6 +43,7 @@ class LearnerCheckpoint:
     def __init__(self, folder: Path | None, fold: int, made_from: str, resume: bool):
         self.path = folder / f"fold.{fold + 1:04}" if folder else None
         self.made_from = made_from
+        self._file = CheckpointFile(self.path or Path(), "biparser", made_from)
         self._resume = resume
 
     def load(self) -> State | None:
@@ -52,21 +52,15 @@ class LearnerCheckpoint:
         Raises:
             InputError: the file is damaged, or belongs to other text or settings.
         """
-        return None if self.path is None or not self._resume or not self.path.exists() else self._read(self.path)
+        return self._read() if self._resume and self.path and self.path.exists() else None
 
-    def _read(self, path: Path) -> State:
-        arrays, metadata = tensors.load(path, "biparser")
-        if metadata.get("made from") != self.made_from:
-            raise InputError("the checkpoint belongs to other text or settings; use those, or another folder", path)
-        try:
-            state = tensors.metadata_json(metadata, "state")
+    def _read(self) -> State:
+        with self._file.load() as (arrays, state):
             check_shape(state, LearnerFacts)
             for number, record in enumerate(state["trace"], 1):
                 if record.get("pass") != number or type(record.get("over")) is not bool:
                     raise ValueError(f"the record of pass {number} is missing")
-            return State(dict(arrays), state["trace"], float(state["best gain"]))
-        except ValueError as error:
-            raise self._damaged(str(error)) from error
+            return State(arrays, state["trace"], float(state["best gain"]))
 
     def put(self, state: State, model: BiparseModel) -> None:
         """Restores the learner's model.
@@ -74,10 +68,8 @@ class LearnerCheckpoint:
         Raises:
             InputError: the arrays of the file are not a model.
         """
-        try:
+        with self._file.checked():
             model.add(state.arrays)
-        except ValueError as error:
-            raise self._damaged(str(error)) from error
 
     def after(self, passes: int) -> State:
         """Loads the learner's state after ``passes`` passes, written by any process.
@@ -85,19 +77,13 @@ class LearnerCheckpoint:
         Raises:
             InputError: the file is damaged, of other text or settings, or of another pass.
         """
-        state = self._read(self.path or Path())
+        state = self._read()
         if len(state.trace) != passes:
             fault = f"the checkpoint is of pass {len(state.trace)}, not {passes}: another run writes the same file"
             raise InputError(f"{fault}; give each run a separate folder", self.path)
         return state
 
-    def _damaged(self, fault: str) -> InputError:
-        return InputError(f"the checkpoint is damaged: {fault}; delete it and start again", self.path)
-
     def save(self, state: State) -> None:
         """Writes the learner's state."""
-        if self.path is None:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        told = json.dumps({"trace": state.trace, "best gain": state.best_gain}, allow_nan=False)
-        tensors.save(self.path, state.arrays, {"lscfg": "biparser", "made from": self.made_from, "state": told})
+        if self.path:
+            self._file.save(state.arrays, {"trace": state.trace, "best gain": state.best_gain})

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypedDict
 
-from lscfg.errors import InputError
-from lscfg.io import tensors
+from lscfg.io.checkpoint import CheckpointFile
 from lscfg.io.json_files import check_shape
 from lscfg.kernel.sample import CHECKPOINT, SampleState, TreeSampler
 
@@ -36,8 +34,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Path | None, chain: int, made_from: str, resume: bool):
-        self._path = folder / f"chain.{chain + 1:04}" if folder else None
-        self._facts = {"lscfg": "sampler", "made from": made_from}
+        self._file = CheckpointFile(folder / f"chain.{chain + 1:04}", "sampler", made_from) if folder else None
         self._resume = resume
         self._saved = monotonic()
 
@@ -45,18 +42,11 @@ class Checkpoint:
         """Restores the sampler, and returns the trace so far, empty for a new chain.
 
         Raises:
-            InputError: the file is damaged, or belongs to other text or settings; if a check of its content fails, the
-                cause is a ValueError, KeyError or TypeError.
+            InputError: the file is damaged (the cause is a ValueError), or belongs to other text or settings.
         """
-        if self._path is None or not self._resume or not self._path.exists():
+        if self._file is None or not self._resume or not self._file.path.exists():
             return []
-        arrays, metadata = tensors.load(self._path, "sampler", list(CHECKPOINT))
-        if metadata.get("made from") != self._facts["made from"]:
-            raise InputError(
-                "the checkpoint belongs to other text or settings; use those, or another folder", self._path
-            )
-        try:
-            found = tensors.metadata_json(metadata, "trace")
+        with self._file.load(list(CHECKPOINT)) as (arrays, found):
             check_shape(found, TraceFacts)
             trace: list[dict[str, Any]] = found["sweeps"]
             if [record.get("sweep") for record in trace] != list(range(len(trace))) or not trace:
@@ -65,13 +55,11 @@ class Checkpoint:
                 if missing := QUANTITIES - record.keys():
                     raise ValueError(f"sweep {record['sweep']} lacks {min(missing)}")
             sampler.restore(arrays)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", self._path) from error
         return trace
 
     def save(self, sampler: TreeSampler, trace: list[dict[str, object]], last: bool) -> None:
         """Writes the state of the chain, if the last checkpoint is old enough or this is the last sweep."""
-        if self._path is None or not (last or monotonic() - self._saved >= SECONDS):
+        if self._file is None or not (last or monotonic() - self._saved >= SECONDS):
             return
-        tensors.save(self._path, sampler.checkpoint(), self._facts | {"trace": json.dumps({"sweeps": trace})})
+        self._file.save(sampler.checkpoint(), {"sweeps": trace})
         self._saved = monotonic()
