@@ -11,13 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
+from lscfg import log
 from lscfg.context.learner import CONTEXT_MODELS, AnyModel
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.tokens import LEFT_OUT, LEFT_OUT_OF, RuleTokens, check_share
 from lscfg.io.read import read_lines
+from lscfg.kernel import words_fault
 from lscfg.settings import Declared
 
 
@@ -55,8 +57,18 @@ class ContextInputs:
         every = 0
         if self.left_out:
             every, tokens = len(tokens.places), tokens.without(self.left_out)
-        tokens = tokens.with_words(more) if more else tokens
+        tokens = tokens.with_words(_possible_words(more)) if more else tokens
         return ContextData(self.models, tokens, source, more, self.left_out, every)
+
+
+def _possible_words(lines: Sequence[str]) -> list[str]:
+    """The words of further text that a grammar, and so a sentence to translate, can contain; warns of others."""
+    words = [*dict.fromkeys(word for line in lines for word in line.split())]
+    if not words_fault(" ".join(words)):
+        return words
+    faults = {word: fault for word in words if (fault := words_fault(word))}
+    log.warning(f"further text: {counted(len(faults), 'word')} left out, the first since {next(iter(faults.values()))}")
+    return [word for word in words if word not in faults]
 
 
 @dataclass(frozen=True, eq=False)

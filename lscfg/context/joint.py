@@ -14,10 +14,11 @@ import numpy as np
 
 from lscfg import log
 from lscfg.context.correlation import correlate
-from lscfg.context.learner import AnyModel, ContextLearner, VectorSettings
+from lscfg.context.learner import NO_CHOICE, AnyModel, ContextLearner, VectorSettings
 from lscfg.context.loglinear import LoglinearSettings, learn_context
 from lscfg.context.views import Look, Views, number_words
 from lscfg.context.word_vectors import given_directions
+from lscfg.errors import InputError
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.kernel import CONTEXT_FEATURES
 from lscfg.model.context import ContextModel
@@ -64,6 +65,8 @@ def estimate_joint(
         InputError: see ``ContextLearner.add``.
     """
     tokens = tokens.with_choice()
+    if not len(tokens.places):
+        raise InputError(NO_CHOICE)
     rules = tokens.rules
     look = Look(settings.window, False, 1 if settings.vectors else settings.min_word)
     views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], look, settings.seed)

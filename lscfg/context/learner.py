@@ -19,6 +19,10 @@ from lscfg.settings import Declared, setting
 AnyModel = TypeVar("AnyModel", bound=Parameters | Estimate)
 
 
+NO_CHOICE = "no source side has two target sides, so the context has nothing to choose"
+"""Error about tokens without a choice."""
+
+
 @dataclass(frozen=True)
 class ContextSettings(Declared):
     """Settings of all context models."""

@@ -20,7 +20,7 @@ from itertools import chain
 import numpy as np
 
 from lscfg import log
-from lscfg.context.learner import AnyModel, ContextLearner, PassSettings, check_same_rules
+from lscfg.context.learner import NO_CHOICE, AnyModel, ContextLearner, PassSettings, check_same_rules
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
@@ -41,6 +41,7 @@ class LoglinearSettings(PassSettings, defaults={"passes": 3}):
     that cover a source word.
     """
 
+    min_word: int = setting(3, "minimum occurrences of a word in the source text; rarer words are left out", least=1)
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
     min_count: int = setting(2, "minimum number of tokens of an outcome for which an item gets a weight", least=1)
     max_tokens: int = setting(5_000_000, "maximum tokens to learn from; a larger text is sampled at random", least=1)
@@ -110,7 +111,7 @@ def learn_context(
 
     learned = places[rank[places[:, 0]] < settings.max_targets]
     if not len(learned):
-        raise InputError("no source side has two target sides, so the context has nothing to choose")
+        raise InputError(NO_CHOICE)
     if len(learned) > settings.max_tokens:
         chosen = np.random.default_rng(settings.seed).choice(len(learned), settings.max_tokens, replace=False)
         learned = learned[np.sort(chosen)]

@@ -32,7 +32,7 @@ class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
     """A weight for each rule and surrounding word."""
 
     HELP = "like ls-online, with a weight for each rule, word and distance instead of dimensions"
-    VERSION = 1
+    VERSION = 2
     Settings = MLRSettings
 
     def fit(self, task: Task, settings: MLRSettings) -> Fitted:
@@ -44,7 +44,7 @@ class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
         asked = task.asked(task.used)
         if not len(asked):
             raise InputError("no source side of a token has two rules, so the context has nothing to choose")
-        around, side = task.views.matrix[asked], task.side[asked]
+        around, side = _repeated(task.views.matrix[asked]), task.side[asked]
         lists, items = _own_items(around, side, len(task.views.items))
         behind = np.bincount(lists[:, 0], minlength=len(task.begin) - 1)  # items of each side; the bias follows them
         of_row = behind[task.tokens.rules.source_id[task.scored]]
@@ -75,6 +75,14 @@ class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
         weights.eliminate_zeros()
         none = np.zeros((len(task.views.items), 0)), np.zeros(0), np.zeros((task.rows, 0))
         return Fitted("sparse", *none, trainer.parameters[offsets[1:] - 1], weights=weights)
+
+
+def _repeated(around: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The items of each token, each as often as it is counted, with the value 1."""
+    times = around.data.astype(np.int64)
+    begin = np.concatenate([[0], np.cumsum(times)])[around.indptr]
+    indices = np.repeat(around.indices, times)
+    return sparse.csr_matrix((np.ones(len(indices)), indices, begin), around.shape)
 
 
 def _own_items(around: sparse.csr_matrix, side: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,7 @@ class SkipGram(LowDimensionalLearner[SkipGramSettings]):
         """Learns from the words around the used tokens at any position; only frequent words count.
 
         Raises:
-            InputError: the vectors diverged.
+            InputError: no such word is frequent, or the vectors diverged.
         """
         views = task.views
         word = views.items % (len(task.tokens.rules.words) + CONTEXT_EXTRA_WORDS)
@@ -59,6 +59,8 @@ class SkipGram(LowDimensionalLearner[SkipGramSettings]):
         items = np.repeat(of_item[around.indices], around.data.astype(np.int64))
         token = np.repeat(np.repeat(np.arange(len(used)), np.diff(around.indptr)), around.data.astype(np.int64))
         token, items = token[items >= 0], items[items >= 0]
+        if not len(items):
+            raise InputError("no word near a rule is frequent; lower min_word, or give more text")
         begin = np.searchsorted(token, np.arange(len(used) + 1))
         counts = np.bincount(items, minlength=len(names)).astype(np.float64)
         keep = np.ones(len(names))

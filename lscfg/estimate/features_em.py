@@ -251,7 +251,8 @@ class FeatureRun(EMRun):
         assert weights.loglinear is not None
         oov = factor.unknown_word(weights.loglinear[factor.columns])
         weights = Weights(weights.tensors, 1 / (1 + oov), weights.root)
-        return weights, weights.tensors[0] * weights.scale, oov * weights.scale
+        unk = oov * weights.scale
+        return weights, weights.tensors[0] * weights.scale, unk if self.examples.rules.lhs is None else unk[None]
 
 
 class FeatureRich(Estimator[FeatureEMSettings]):

@@ -264,21 +264,20 @@ def _parsed(
 ) -> tuple[int, list[Labeller | None]]:
     """The side of the trees, and a labeller for each sentence; None for sentences without a tree or words."""
     _check_number(lines, len(sentences[0]), path)
-    side, found = -1, list[Labeller | None]()
+    sides, found = {1, 0}, list[Labeller | None]()
     for number, line in enumerate(lines, 1):
         given = [texts[number - 1] for texts in sentences]
         tree = read_parse(line, number, path) if given[0] or given[1] else None
         if tree is None:
             found.append(None)
             continue
-        fits = [side for side in (1, 0) if same_words(tree.words, given[side])]
-        if side < 0 and fits:
-            side = fits[0]
-        if side not in fits:
-            what = "this side of" if side >= 0 else "either side of"
+        fits = {side for side in sides if same_words(tree.words, given[side])}
+        if not fits:
+            what = "either side of" if len(sides) > 1 else "this side of"
             raise InputError(f"the words of the parse tree are not those of {what} the sentence pair", path, number)
+        sides = fits
         found.append(tree.label)
-    return max(side, 0), found
+    return (max(sides) if any(found) else 0), found
 
 
 def read_parse(line: str, number: int, path: str | os.PathLike[str] | None = None) -> ParseTree | None:

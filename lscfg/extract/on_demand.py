@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -22,13 +23,17 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.table import RuleTable
-from lscfg.io.json_files import COUNT, check_shape
+from lscfg.io.json_files import check_shape
 from lscfg.io.tensors import FORMAT, load, metadata_json, save
 from lscfg.kernel import AlignedText, LineError, SuffixIndex
 from lscfg.log import progress
+from lscfg.settings import LARGEST, Limits
 
 MOST_PLACES = 300
 """Default maximum number of places of a source side whose rules are extracted."""
+
+PLACES = Annotated[int, Limits(least=0, most=LARGEST)]
+"""Shape of such a number."""
 
 PER_TARGET = 10
 """Target sides are counted at a fraction 1 / PER_TARGET of these places, since sentences have more of them."""
@@ -116,7 +121,7 @@ class RuleIndex:
         try:
             found = metadata_json(metadata, "settings")
             self.places = found.pop("places", None)
-            check_shape(self.places, COUNT, "places")
+            check_shape(self.places, PLACES, "places")
             settings = HieroSettings.of(found)
         except (ValueError, InputError) as error:
             raise InputError(f"damaged settings ({error}); make the index again", path) from None

@@ -179,7 +179,8 @@ class _Trees:
         if any(match[1] != found[int(match[2]) - 1][1] for match in others):
             raise ValueError("a nonterminal has two categories")
         names = [lhs, *(match[1] for match in found)]
-        check_categories(sorted(set(names)))
+        if new := sorted({*names} - self.categories.keys()):
+            check_categories([*self.categories, *new])
         numbers = [self.categories.setdefault(name, len(self.categories)) for name in names]
         self.lhs.append(numbers[0])
         self.below.append(numbers[1:])

@@ -317,7 +317,7 @@ def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
     except UnicodeDecodeError as error:
         raise ValueError("array 'vocab.bytes' holds a word that is not UTF-8") from error
     if fault := words_fault(" ".join(words)):
-        raise ValueError(f"array 'vocab.bytes' holds a {fault}")
+        raise ValueError(f"array 'vocab.bytes': {fault}")
     if b" " in data or len(set(words)) < len(words) or "" in words:
         raise ValueError("array 'vocab.bytes' holds an empty word, a blank, or a word twice")
     return words

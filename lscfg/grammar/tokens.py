@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,10 +36,10 @@ class RuleTokens:
         kept, numbers = np.unique(places[:, 0], return_inverse=True)
         return RuleTokens(self.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
 
-    def with_words(self, lines: Sequence[str]) -> RuleTokens:
-        """Appends the words of further text to the vocabulary."""
+    def with_words(self, words: Iterable[str]) -> RuleTokens:
+        """Appends words that a grammar can contain to the vocabulary."""
         known = {*self.rules.words}
-        new = [word for word in dict.fromkeys(word for line in lines for word in line.split()) if word not in known]
+        new = [word for word in dict.fromkeys(words) if word not in known]
         return replace(self, rules=replace(self.rules, words=[*self.rules.words, *new])) if new else self
 
     def has_choice(self) -> np.ndarray:

@@ -129,6 +129,8 @@ def _check_probability(line: bytes, length: int, path: str | os.PathLike[str], n
         value = float(text)
     except ValueError:
         return  # KenLM decides about all else
-    if not -LARGEST <= value <= TINY and words.split(b" ")[:1] != [b"<s>"]:
-        gram = " ".join(words.decode("utf-8", "replace").split()[:length])
+    if -LARGEST <= value <= TINY:
+        return
+    gram = " ".join(words.decode("utf-8", "replace").split()[:length])
+    if gram != "<s>":
         raise InputError(f"the log10 probability of {quote(gram)} is {value:g}; {CURE}", path, number)

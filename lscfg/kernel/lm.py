@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -313,15 +313,28 @@ def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
     if _is_plain(path):
         yield os.fspath(path)
         return
-    import shutil
     import tempfile
 
-    with tempfile.NamedTemporaryFile(prefix="lscfg-", suffix=".arpa") as plain:
+    with tempfile.NamedTemporaryFile("wb", 0, prefix="lscfg-", suffix=".arpa") as plain:
         with open_bytes(path) as compressed:
-            plain.write(compressed.read(len(MARK)).removeprefix(MARK))
-            shutil.copyfileobj(compressed, plain, 1 << 20)
-        plain.flush()
+            _write(compressed.read(len(MARK)).removeprefix(MARK), plain)
+            while block := compressed.read(1 << 20):
+                _write(block, plain)
         yield plain.name
+
+
+def _write(data: bytes, file: IO[bytes]) -> None:
+    """Writes data to an unbuffered temporary file.
+
+    Raises:
+        InputError: there is no room, which is no fault of the file that is read meanwhile.
+    """
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[file.write(rest) :]
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file: {error.strerror}; set TMPDIR", file.name) from error
 
 
 def _stepper(

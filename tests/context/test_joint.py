@@ -9,10 +9,11 @@ from estimates import add_context_model, add_loglinear, estimate_mle
 from helpers import add_context as add_by_command
 from helpers import random_context, random_low_dimensional, rule_table
 
-from lscfg.context.joint import JointSettings
+from lscfg.context.joint import JointSettings, estimate_joint
 from lscfg.context.loglinear import LoglinearSettings
 from lscfg.context.views import Look, Views, number_words, places_in_text
 from lscfg.context.word_vectors import given_directions
+from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.write import write_lines
@@ -146,6 +147,27 @@ def test_views_of_further_text_know_words_without_translations(tmp_path, model, 
             values.append(column[texts.index("BC"[topic])] - column[texts.index("CB"[topic])])
         found[text] = values
     assert min(found["more"]) > 0.5 > max(map(abs, found[""]))
+
+
+def test_further_text_may_have_words_that_no_grammar_has(tmp_path, capsys):
+    """Their number is a warning, and the model is the same as without them."""
+    source, target, links, more = half_seen(40, 5)
+    derive(source, target, links).save(tmp_path / "d")
+    write_lines(tmp_path / "f", source)
+    for name, words in (("more", "p0 unknown\u00ad q0"), ("odd", "p0 [1] soft\u00adhyphen [1] q0")):
+        write_lines(tmp_path / name, [*more, words])
+        options = ("--model", "ls", "--set", "window=1", "--set", "k=2", "--more", f"{tmp_path}/{name}")
+        assert add_by_command(tmp_path, *options) == 0
+        assert "further text: " in (said := capsys.readouterr().err) and " left out, the first since " in said
+        assert Parameters.load(tmp_path / "m").context is not None
+    assert "2 words left out, the first since the word '[1]' is reserved" in said
+
+
+def test_text_without_a_choice():
+    tokens = tokens_of(derive(["a b"], ["A B"], ["0-0 1-1"]))
+    for more in ([], ["a b"]):
+        with pytest.raises(InputError, match="no source side has two target sides"):
+            estimate_joint(tokens, ["a b"], JointSettings(), more=more)
 
 
 @pytest.mark.parametrize("model", ["joint", "softmax"])

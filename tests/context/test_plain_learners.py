@@ -241,12 +241,18 @@ def test_cca_mm(corpus):
 
 @pytest.mark.parametrize("costs", ["uniform", "frequency"])
 @pytest.mark.parametrize("norm", ["l2", "l1"])
-def test_mlr(corpus, norm, costs):
-    """A weight for each rule and word; a separate step applies the penalty of sizes and stops at 0."""
-    task, settings, fitted = learned("mlr", corpus, passes=3, rate=0.1, penalty=1e-2, norm=norm, costs=costs)
+@pytest.mark.parametrize("sentence", [False, True])
+def test_mlr(corpus, norm, costs, sentence):
+    """A weight for each rule and word, visited for each repetition; the penalty of sizes stops at 0."""
+    more = {"norm": norm, "costs": costs, "sentence": sentence}
+    task, settings, fitted = learned("mlr", corpus, passes=3, rate=0.1, penalty=1e-2, **more)
     asked, options, own = options_of(task)
     counts, items = counts_of(task), task.views.matrix[asked]
-    around = [[*items[token].indices.tolist(), "bias"] for token in range(len(asked))]
+    assert items.data.max() == 1 + sentence
+    around = [
+        [*np.repeat(one.indices, one.data.astype(int)).tolist(), "bias"]
+        for one in (items[token] for token in range(len(asked)))
+    ]
     weights, squares = defaultdict(float), defaultdict(float)
     random = np.random.default_rng(7)
     for _ in range(settings.passes):

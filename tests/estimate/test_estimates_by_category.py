@@ -9,6 +9,8 @@ from simulate import sample, tree_values
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMRun, EMSettings
+from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.estimate.features_em import FeatureEMSettings
 from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import derive
 from lscfg.kernel.expectation import Weights
@@ -123,6 +125,7 @@ ESTIMATES = [
         trees, EMSettings(m=2, iterations=3, shrink_source=0, shrink_arity=0, forests=True)
     ),
     lambda trees: estimate_iterated(trees, ClusterSettings(m=2, iterations=2)),
+    lambda trees: ESTIMATORS["em-features"].estimate(trees, FeatureEMSettings(m=2, iterations=2)).parameters(),
 ]
 
 

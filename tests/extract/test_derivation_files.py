@@ -69,7 +69,7 @@ def put(place, value):
         ("rules.arity", put(1, 7), "rule 1 has an impossible source side"),
         ("rules.offsets", put(1, 2**40), "array 'rules.offsets' does not ascend"),
         ("vocab.bytes", put(0, 0xFF), "array 'vocab.bytes' holds a word that is not UTF-8"),
-        ("vocab.bytes", put(0, 7), "array 'vocab.bytes' holds a control character"),
+        ("vocab.bytes", put(0, 7), "array 'vocab.bytes': control character"),
         ("vocab.bytes", put(0, 0x20), "array 'vocab.bytes' holds an empty word, a blank, or a word twice"),
         ("vocab.bytes", put(1, ord("a")), "array 'vocab.bytes' holds an empty word, a blank, or a word twice"),
         ("vocab.offsets", put(1, 0), "array 'vocab.bytes' holds an empty word, a blank, or a word twice"),

@@ -143,6 +143,16 @@ def test_bad_labels_are_refused(plain, tmp_path, lines, message):
         labelled(plain, tmp_path, lines)
 
 
+def test_a_pair_with_equal_sides_leaves_the_side_open(tmp_path):
+    pairs = derive(["42 .", "ein haus"], ["42 .", "a house"], ["0-0 1-1"] * 2)
+    for words, side in (("ein haus", 0), ("a house", 1)):
+        first, second = words.split()
+        trees = ["(NP (CD 42) (P .))", f"(NP (DT {first}) (NN {second}))"]
+        assert labelled(pairs, tmp_path, trees).side == side
+        with pytest.raises(InputError, match="labels:3: the words of the parse tree are not those of either side"):
+            labelled(derive(*[["42 ."] * 3] * 2, ["0-0 1-1"] * 3), tmp_path, [trees[0], "", trees[1]])
+
+
 def test_lines_without_a_tree_leave_their_nodes_x(plain, tmp_path):
     assert labelled(plain, tmp_path, [TREES[0], ""]).nodes["X"] == 3
 

@@ -237,6 +237,7 @@ def test_damaged_settings(corpus, tmp_path):
         ('{"places": 1.5}', "places"),
         ('{"places": true}', "places"),
         ('{"places": -1}', "places must be at least 0, not -1"),
+        ('{"places": 3000000000}', "places must be at most 2147483647, not 3000000000"),
         ('{"places": 1, "max_phrase": 0}', "max_phrase must be at least 1, not 0"),
         ('{"places": 1, "max_phrase": "x"}', "max_phrase must be a whole number, not 'x'"),
         ('{"places": 1, "max_phrase": null}', "max_phrase must be a whole number, not"),
@@ -308,7 +309,8 @@ def test_the_command_writes_the_index_that_the_options_describe(tmp_path, capsys
     assert main(["grammar", "hiero", *files, "--places", "3", "-o", str(tmp_path / "none")]) == 1
     assert "--places belongs to --format index" in capsys.readouterr().err
     for wrong, message in (
-        (["--places", "-1"], "--places must be 0 or more"),
+        (["--places", "-1"], "--places must be 0 to 2,147,483,647, not -1"),
+        (["--places", "3000000000"], "--places must be 0 to 2,147,483,647, not 3000000000"),
         (["--sizes"], "--format index needs -o, and no --per-sentence"),
         (["--filter", files[0]], "--format index needs -o, and no --per-sentence"),
     ):

@@ -51,6 +51,12 @@ def test_trees_are_read_as_they_are_written(tmp_path, options):
     assert list(Derivations.load(tmp_path / "x.deriv").text_lines()) == list(made.text_lines())
 
 
+def test_too_many_categories_are_refused_where_they_occur(tmp_path):
+    (tmp_path / "x.trees").write_text("\n\n".join(f"[C{k}] ||| a ||| a" for k in range(1025)))
+    with pytest.raises(InputError, match=r"trees:2049: 1025 categories; 1 to 1024 are possible"):
+        Derivations.load(tmp_path / "x.trees")
+
+
 def test_other_programs_may_write_in_their_way(tmp_path):
     path = tmp_path / "x.trees"
     path.write_text(TEXT.rsplit("\n", 2)[0] + "\n\n\nd ||| D D")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -190,6 +192,20 @@ def test_infinite_begin_markers_do_no_harm(tmp_path: Path) -> None:
     (tmp_path / "arpa").write_text(model.text())
     assert_scores_of_kenlm(tmp_path / "arpa", 1)
     assert LanguageModel(tmp_path / "arpa", Vocab()).order == 3
+
+
+@pytest.mark.parametrize("gram", ["<s> the", "the dog"])
+def test_infinite_probabilities_of_words_are_refused(gram: str, tmp_path: Path) -> None:
+    (tmp_path / "arpa").write_text(re.sub(rf"\S+\t{gram}\n", f"-inf\t{gram}\n", NO_END))
+    assert f"the log10 probability of '{gram}' is -inf" in is_accepted(tmp_path / "arpa")
+
+
+def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lm.gz").write_bytes(gzip.compress(NO_END.encode()))
+    with open("/dev/full", "wb", 0) as full:
+        monkeypatch.setattr(tempfile, "NamedTemporaryFile", lambda *_, **__: full)
+        with pytest.raises(InputError, match=r"/dev/full: cannot write a temporary file: No space left .*; set TMPDIR"):
+            models._load(tmp_path / "lm.gz")
 
 
 @pytest.mark.parametrize(

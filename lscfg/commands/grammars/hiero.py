@@ -18,6 +18,7 @@ from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_blocks
 from lscfg.log import progress
+from lscfg.settings import LARGEST
 
 ALL = 1_000_000_000
 """More target sides than any source side has."""
@@ -56,8 +57,8 @@ def write_rule_index(args: argparse.Namespace, inputs: RuleInputs, settings: Hie
     if args.per_sentence or args.sizes or args.join or args.filter or args.memory is not None or not args.output:
         raise InputError("--format index needs -o, and no --per-sentence, --sizes, --join, --filter or --memory")
     places = MOST_PLACES if args.places is None else args.places
-    if places < 0:
-        raise InputError(f"--places must be 0 or more, not {places}")
+    if not 0 <= places <= LARGEST:
+        raise InputError(f"--places must be 0 to {LARGEST:,}, not {places}")
     if args.most_targets is not None:  # 0: all
         settings = replace(settings, max_targets=args.most_targets or ALL)
     pairs = write_index(args.output, *inputs.parallel, inputs.alignments, settings, places)
