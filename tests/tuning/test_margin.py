@@ -15,10 +15,11 @@ from biparsing import make_corpus
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
-from lscfg.extract.extractor import RuleInputs
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import Grammar, ParseOptions
 from lscfg.kernel.base import Vocab
 from lscfg.lm.lmplz import build_lm
@@ -30,7 +31,7 @@ from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, FeatureNumbers, L
 from lscfg.tuning.margin.folds import Fold, FoldedText, FoldRules, Lexicon, Pair, make_folds
 from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner, _gains
 from lscfg.tuning.margin.settings import MarginSettings
-from lscfg.tuning.margin.system import boundary_model, write_weighed
+from lscfg.tuning.margin.system import boundary_model, learn_system, write_weighed
 from lscfg.tuning.margin.weights import AveragedWeights
 from lscfg.tuning.mira import BACKGROUND
 
@@ -189,6 +190,30 @@ def test_the_written_system_scores_as_the_learner(place: Path) -> None:
         assert any({"MarginRule", "MarginWords", "SpanBoundary"} <= {*h.features} for h in theirs)
     assert [line.count("|||") for line in read_lines(place / "made.gz")] == [3, 3, 3, 4, 3, 3, 3, 3]
     assert "||| F=0.25 " in read_lines(place / "made.gz")[3] and read_lines(place / "made.gz")[3].endswith("||| 0-1")
+
+
+@pytest.mark.parametrize(
+    "text", ["# begins\n{0}# ends\n", "\n \n{0}", "{1}", "{2}"], ids=["comments", "empty lines", "tabs", "no features"]
+)
+def test_grammars_of_other_forms_get_the_same_weights(place: Path, text: str) -> None:
+    vocab, _, features, learned = with_random_weights(place)
+    rules = (place / "one").read_text()
+    bare = "".join(" ||| ".join(line.split(" ||| ")[:3]) + "\n" for line in rules.splitlines())
+    write_lines(place / "other", text.format(rules, rules.replace(" ||| ", "\t|||\t"), bare).splitlines())
+    found = {}
+    for name in ("one", "other"):
+        write_weighed(place / "made.gz", [place / name], features, learned, vocab)
+        made = [line.split(" ||| ") for line in read_lines(place / "made.gz")]
+        found[name] = [[value for value in fields[3].split() if value.startswith("Margin")] for fields in made]
+    assert found["one"] == found["other"] and any(found["one"])
+
+
+def test_a_compiled_grammar_is_refused_before_learning(place: Path) -> None:
+    config, unread = config_of(place, "one.compiled"), RuleInputs()
+    with pytest.raises(InputError, match=r"lscfg tune margin needs 'one\.compiled' as text; use --texts"):
+        learn_system(
+            unread, FoldRules(EXTRACTORS["hiero"], None, 2), config, WEIGHTS, MarginSettings(), place / "out", 1
+        )
 
 
 def test_a_visit_takes_hope_and_fear_of_all_translations(place: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, counted, did_you_mean, quote
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault, extractor_names, with_trees
 from lscfg.io.read import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
@@ -369,8 +370,11 @@ def _check(experiment: Experiment, reader: Reader) -> None:
     if OPTIMISERS[optimiser].BLEU_ONLY and experiment.tuning.metric != "bleu":
         raise reader.error(("tuning", "metric"), f"{optimiser} tunes for BLEU only; leave out metric")
     for name in experiment.report.charts:
-        if name not in experiment.systems or not experiment.systems[name].step(Latent):
-            raise reader.error(("report", "charts"), f"charts: {quote(name)} is not a system with an estimator")
+        latent = experiment.systems[name].step(Latent) if name in experiment.systems else None
+        if not latent or not ESTIMATORS[latent.estimator.name].RULES:
+            raise reader.error(
+                ("report", "charts"), f"charts: {quote(name)} is not a system with an estimator of rules"
+            )
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")

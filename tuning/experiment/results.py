@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -12,9 +13,10 @@ from lscfg.io.read import read_lines
 from lscfg.tuning.bleu import ORDER
 from lscfg.tuning.doubling import doubling_gain
 from lscfg.tuning.evaluate import MetricScore, SystemScore, evaluate
+from lscfg.tuning.experiment.stage import Stage
 from lscfg.tuning.experiment.stages.curve import LearningCurve
 from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, OUTPUT, SCORES
-from lscfg.tuning.experiment.stages.rules import FOUND, SIZE, STATISTICS, GrammarFiles
+from lscfg.tuning.experiment.stages.rules import FOUND, SIZE, STATISTICS, GrammarFiles, union
 from lscfg.tuning.experiment.stages.text import RESTORED_BLEU
 from lscfg.tuning.experiment.state import Run, Times
 from lscfg.tuning.experiment.steps import STEPS
@@ -107,13 +109,22 @@ def _learning_curve(run: Run, curve: LearningCurve, references: list[list[str]],
     return {"system": curve.system, "points": points, "twice the text": gain}
 
 
+def _extracted(grammar: Stage) -> Iterator[Stage]:
+    """Yields the stages that extract a grammar, or the parts of a union."""
+    if isinstance(grammar.inputs, GrammarFiles):
+        yield grammar
+    elif grammar.work is union:
+        for part in grammar.sources:
+            yield from _extracted(part)
+
+
 def _sampling(run: Run) -> list[dict[str, Any]]:
     """Histories of the chains of sampled rules; equal ones of several systems are listed once."""
     found: list[dict[str, Any]] = []
     for name, system in run.plan.systems.items():
-        for stage in (own for grammar in system.grammars for own in (grammar, *grammar.sources)):
+        for stage in chain.from_iterable(map(_extracted, system.grammars)):
             made = stage / FOUND
-            if not isinstance(stage.inputs, GrammarFiles) or not run.path(made).exists():
+            if not run.path(made).exists():
                 continue
             history = run.json(made)
             same = next((item for item in found if item == {"systems": item["systems"], **history}), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lscfg.decode.sentence import SentenceDecoder
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import warn_of_weights, write_weights
@@ -20,6 +21,7 @@ from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
 from lscfg.kernel import BOUNDARY_FEATURES, Grammar, X
 from lscfg.kernel.base import Vocab
+from lscfg.kernel.compiled import is_compiled
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_threads
@@ -33,6 +35,8 @@ MARGIN_RULE, MARGIN_WORDS = "MarginRule", "MarginWords"
 
 GRAMMAR, MODEL, INI, START, TRACE = "grammar.gz", "boundary.lscfg", "cdec.ini", "start.weights", "trace.json"
 FILES = (GRAMMAR, MODEL, INI, START, TRACE)
+
+_BARS = re.compile(r"(?<!\S)\|\|\|(?!\S)")
 
 
 def learn_system(
@@ -53,13 +57,19 @@ def learn_system(
         weights: tuned weights of this system.
 
     Raises:
-        InputError: the configuration has latent features or no language model; see ``make_folds``.
+        InputError: the configuration has latent features, a compiled grammar or no language model; see
+            ``make_folds``.
     """
     if config.latent is not None:
         raise InputError(
             "already has a latent model, and lscfg tune margin adds one; name a system without one", config.path
         )
     config.check_common("lscfg tune margin")
+    for path in config.grammars:
+        if is_compiled(path):
+            raise InputError(
+                f"lscfg tune margin needs {quote(path.name)} as text; use --texts in lscfg pack", config.path
+            )
     if config.language_model is None:
         raise InputError("has no language model, which ranks translations", config.path)
     decoder = SentenceDecoder(config, None, 0)
@@ -98,13 +108,13 @@ def _lines(path: Path, features: FeatureNumbers, learned: LearnedWeights, vocab:
     grammar, rule = Grammar(vocab), 0
     grammar.read(path)
     for line in stream_lines(path):
-        if not line.strip():
+        if not line.lstrip().startswith("["):  # an empty line or a comment
             continue
         values = _values(grammar, rule, features, learned)
         rule += 1
         if values:
-            fields = line.removesuffix(" |||").split(" ||| ")
-            fields[3:4] = [" ".join([*fields[3:4], *values])]
+            fields = [field.strip() for field in _BARS.split(line)]
+            fields[3:4] = [" ".join([*filter(None, fields[3:4]), *values])]
             line = " ||| ".join(fields)
         yield line
 

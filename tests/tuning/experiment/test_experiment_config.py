@@ -237,6 +237,11 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             r"e\.toml:15: charts: 'MIN' is not a system with an estim",
         ),
         (
+            "[tuning]",
+            '[report]\ncharts = ["N"]\n[systems.N]\nestimator = "neural"\nfeatures = ["neural"]\n[tuning]',
+            r"e\.toml:15: charts: 'N' is not a system with an estimator of rules",
+        ),
+        (
             "kbest = 20",
             'optimiser = "sgd"',
             r"e\.toml:16: optimiser must be one of forest-mert, forest-risk, mert, mira, pro",

@@ -42,6 +42,11 @@ def test_margin_is_a_system(corpus, tmp_path):
     (trace,) = (tmp_path / "out" / "cache").glob("margin-*/trace.json")
     (record,) = json.loads(trace.read_text())
     assert 150 < record["pairs"] < 200 and 0 <= record["BLEU of fear"] <= record["BLEU of hope"]
+    (derivations,) = (
+        path for path in (tmp_path / "out" / "cache").glob("trees-*/trees.json") if "MarginRule" in path.read_text()
+    )
+    rules = [rule for tree in json.loads(derivations.read_text())["trees"] for rule in tree or ()]
+    assert rules and not any("marginal" in rule for rule in rules)  # the model contains no rules
     for run in ("", "run2"):
         weights = read_weights(tmp_path / "out" / "systems" / "M" / run / "weights")
         assert {"MarginRule", "MarginWords", "SpanBoundary"} <= {*weights}
@@ -59,6 +64,8 @@ def test_margin_is_a_system(corpus, tmp_path):
         ("passes = 1", "passes = 0", "at least 1"),
         ("passes = 1", "pass = 1", "pass"),
         ("margin = {passes = 1, kbest = 5, order = 2}", "margin = 3", "must be a table"),
+        ("[evaluation]", '[decoder]\nfunctions = ["Letters"]\n[evaluation]', "margin supports neither functions nor"),
+        ("[evaluation]", '[decoder]\nunknown = "similar"\n[evaluation]', "margin supports neither functions nor"),
     ],
 )
 def test_bad_settings(corpus, tmp_path, old, new, message):

@@ -12,6 +12,7 @@ from lscfg.io.tensors import load
 from lscfg.tuning.experiment.checks import check_corpus
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.results import _extracted
 from lscfg.tuning.experiment.run import run_experiment
 from lscfg.tuning.experiment.stage import files_in
 from lscfg.tuning.experiment.steps.expand import Expand
@@ -129,6 +130,12 @@ def test_references_in_monolingual_text_are_told(tmp_path, capsys):
     check_corpus(read_experiment(tmp_path / "run.toml"))
     (line,) = capsys.readouterr().err.splitlines()
     assert "dev.e: the monolingual text contains 20 of 24 lines" in line
+
+
+def test_grammars_within_expanded_unions_are_found(done):
+    plan = make_plan(read_experiment(done / "run.toml"))
+    for system, names in (("LATENT", ["grammar-hiero", "grammar-minimal"]), ("GRAPH", ["grammar-hiero"])):
+        assert [stage.name for own in plan.systems[system].grammars for stage in _extracted(own)] == names
 
 
 def test_weights_begin_as_those_of_their_counterparts(done):

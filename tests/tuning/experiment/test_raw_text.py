@@ -26,6 +26,7 @@ from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.checks import check_corpus
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.stages.charts import SentenceFiles, SentenceSettings, sentences
 
 RAW = """
 [corpus]
@@ -137,6 +138,18 @@ def test_charts_of_sentences_that_are_not_there(experiment):
     with pytest.raises(InputError, match=r"has 25 lines; \[report\] asks for a chart of line 26"):
         check_corpus(experiment(asked))
     check_corpus(experiment(asked, *GIVEN))  # the empty line counts, too
+
+
+@pytest.mark.usefixtures("terminal")
+def test_charts_of_sentences_that_preparation_dropped(tmp_path, capsys):
+    """Pieces can make a drawn sentence too long, so that the test set is smaller than asked for."""
+    for name, lines in (("text", ["a b", "c d"]), ("one", ["A B", "C D"]), ("two", ["A B", "C"])):
+        write_lines(tmp_path / name, lines)
+    outputs = {name: tmp_path / name for name in ("one", "two")}
+    files = SentenceFiles(tmp_path / "text", outputs, (tmp_path / "one",))
+    sentences(tmp_path, SentenceSettings((2, 3), 5), files, 1)
+    assert json.loads((tmp_path / "sentences.json").read_text())["charts"] == [1]
+    assert "[report] asks for charts of sentences beyond the 2 sentences of the test set" in capsys.readouterr().err
 
 
 def keys(experiment):

@@ -14,6 +14,7 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import UNKNOWN
 from lscfg.decode.parsing import first_parse
+from lscfg.errors import counted
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights
 from lscfg.io.folders import temporary_folder
@@ -62,7 +63,11 @@ def sentences(folder: Path, settings: SentenceSettings, inputs: SentenceFiles[Pa
     outputs = {name: read_lines(path) for name, path in sorted(inputs.outputs.items())}
     references = [read_lines(path) for path in inputs.references]
     sources = read_lines(inputs.test_source)
-    charted = [number - 1 for number in settings.sentences]
+    charted = [number - 1 for number in settings.sentences if number <= len(sources)]
+    if len(charted) < len(settings.sentences):  # preparation may leave fewer sentences than were drawn
+        log.warning(
+            f"[report] asks for charts of sentences beyond the {counted(len(sources), 'sentence')} of the test set"
+        )
     charted = charted or charted_sentences(sources, outputs, references)
     others = different_sentences(outputs, references)
     trees = sorted(list(dict.fromkeys([*charted, *others]))[: max(settings.trees, len(charted))])
@@ -130,7 +135,7 @@ class TreeFiles(Generic[File]):
     sentences: File
 
 
-@version(1, spare=(INI,))
+@version(2, spare=(INI,))
 def trees(folder: Path, settings: SystemDecoder, inputs: TreeFiles[Path], jobs: int) -> None:
     """Writes the derivations of some translations, as ``lscfg.tuning.report.trees`` records them.
 
@@ -140,7 +145,8 @@ def trees(folder: Path, settings: SystemDecoder, inputs: TreeFiles[Path], jobs: 
     sources, weights = read_lines(inputs.test_source), read_weights(inputs.weights)
     numbers = read_json(inputs.sentences)["trees"]
     found = _with_derivations(folder / INI, [sources[k] for k in numbers], weights, jobs)
-    explainer = Explainer(folder / INI) if inputs.decoder.model else None
+    has_rules = inputs.decoder.model is not None and len(Model(inputs.decoder.model)) > 0
+    explainer = Explainer(folder / INI) if has_rules else None
     states = explainer.states if explainer else None
     names = [states.name(h) for h in range(len(states.root))] if states else []
     write_json(folder / TREES, {"states": names, "trees": [tree_record(one, weights, explainer) for one in found]})

@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, Self
 
 from lscfg.errors import InputError
 from lscfg.extract.extractor import EXTRACTORS
+from lscfg.formats.ini import UNKNOWN_WORDS
 from lscfg.formats.weights import read_weights
 from lscfg.io.write import copy_text
 from lscfg.kernel import BOUNDARY_FEATURES, feature_names
@@ -64,6 +65,8 @@ class Margin(SystemStep):
         if len(extractors) > 1 or EXTRACTORS[extractors[0]].NEEDS != ("text",):
             message = "margin is for the rules of one extractor that needs text alone, such as hiero or biparsed"
             return Fault(self.NAME, message)
+        if experiment.decoder.functions or experiment.decoder.unknown != UNKNOWN_WORDS[0]:
+            return Fault(self.NAME, 'margin supports neither functions nor unknown = "similar" of [decoder]')
         return None
 
     def features(self, experiment: Experiment) -> tuple[str, ...]:
