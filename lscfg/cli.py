@@ -67,9 +67,7 @@ class MainParser(CommandParser):
         width = max(len(names) for names, _ in options)
         parts += ["options:", *(f"  {names:<{width}}  {text}" for names, text in options), ""]
         parts += ["examples:", *(f"  {line}" for line in SESSION), ""]
-        return "\n".join(
-            [*parts, "exit status: 0 success, 1 bad input, 2 bad usage, 70 internal error, 130 interrupt\n"]
-        )
+        return "\n".join([*parts, "exit status: 0 success, 1 bad input, 2 usage, 70 internal error, 130 interrupt\n"])
 
 
 def build_parser(commands: Sequence[Command], chosen: str | None = None) -> MainParser:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from lscfg.bundle.system import latent_model, with_model
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, read_ini
+from lscfg.formats.ini import DecoderConfig, find_file, read_ini
+from lscfg.formats.segments import read_segment, sentence_id
 from lscfg.io.read import file_hash
 
 
@@ -102,6 +103,29 @@ def absolute_config(path: str) -> DecoderConfig:
         weights=None if found.weights is None else found.weights.absolute(),
         path=Path(path).absolute(),
     )
+
+
+def absolute_segment(line: str, ini: str | os.PathLike[str]) -> str:
+    """The line with absolute paths of the grammars that it names, for workers in other folders; its id stays.
+
+    Args:
+        ini: the configuration, in whose folder the grammars may lie.
+
+    Raises:
+        InputError: the segment is malformed, or a path contains characters that a line cannot name.
+    """
+    segment = read_segment(line)
+    if segment is None or not segment.grammars:
+        return line
+    number = sentence_id(line, -1)
+    attributes = [] if number < 0 else [f'id="{number}"']
+    for place, name in enumerate(segment.grammars):
+        found = find_file(name, ini)
+        path = name if found is None else absolute(found)  # the decoder reports a missing file
+        if {*path} & {*'"<>'} or path.endswith("'"):
+            raise InputError("a line cannot name a path with quotes or angle brackets; rename the file or folder", path)
+        attributes.append(f'grammar{place or ""}="{path}"')
+    return f"<seg {' '.join(attributes)}>{segment.text}</seg>"
 
 
 def reopened(kind: Callable[..., Any], contents: Mapping[str, tuple[FileState, str]], *arguments: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from lscfg import log
@@ -13,7 +14,7 @@ from lscfg.bundle.manifest import Manifest, PackedFile
 from lscfg.bundle.new_text import warn_of_filtered_rules
 from lscfg.bundle.places import CONFIDENCE, MANIFEST, PREPARE, preparation_of
 from lscfg.bundle.soft_terms import with_soft_terms
-from lscfg.bundle.system import INI, WEIGHTS, ini_file, latent_model, open_bundle, open_system, with_model
+from lscfg.bundle.system import INI, WEIGHTS, latent_model, open_bundle, open_system, with_model
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.rule_index import is_index
@@ -63,7 +64,7 @@ def pack(
         raise InputError("is a bundle already; copy the folder as it is", place)
     check_replaced_bundle(Path(output))
     warn_of_filtered_rules(place)
-    found = open_system(ini_file(place), weights or _weights_of(place))
+    found = open_system(place, weights)
     preparation = Path(prepare) if prepare is not None else preparation_of(place)
     if preparation is not None and prepare is None:
         log.info(f"text is prepared as in {preparation}")
@@ -115,10 +116,6 @@ def check_replaced_bundle(output: Path, besides: Collection[str] = ()) -> None:
         check_lost(output, {*Manifest.read(output).files, MANIFEST, *besides}, "bundle")
 
 
-def _weights_of(place: Path) -> Path | None:
-    return place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
-
-
 def _copied_files(config: DecoderConfig, folder: Path, small: bool) -> DecoderConfig:
     """Copies the files of a configuration, and returns the configuration with their new names."""
     model, latent = latent_model(config), None
@@ -142,6 +139,7 @@ def _compiled(config: DecoderConfig, folder: Path, texts: bool) -> DecoderConfig
         (folder / path).unlink()
         return _named_by_content(role, Path(compiled_file(folder / path)), ENDING)
 
+    @cache  # two equal files have one name
     def grammar(path: Path) -> Path:
         if is_index(folder / path):
             return path
@@ -150,6 +148,7 @@ def _compiled(config: DecoderConfig, folder: Path, texts: bool) -> DecoderConfig
         save_compiled(folder / path, "grammar", read.arrays())
         return placed("grammar", path)
 
+    @cache
     def model(path: Path) -> Path:
         if path not in names:
             return path  # classes of a model

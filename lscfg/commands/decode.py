@@ -44,11 +44,13 @@ from lscfg.options import (
 from lscfg.parallel.choose import in_processes, on_cluster
 
 if TYPE_CHECKING:
+    from lscfg.api import opened as absolutes
     from lscfg.bundle import system
     from lscfg.decode import glossary
     from lscfg.decode import memory as memories
     from lscfg.serve import filled
 else:
+    absolutes = later("lscfg.api.opened")
     system = later("lscfg.bundle.system")
     glossary = later("lscfg.decode.glossary")
     memories = later("lscfg.decode.memory")
@@ -99,7 +101,8 @@ def run(args: argparse.Namespace) -> None:
         _translate_document(args)
         return
     stream = LineStream() if isinstance(args.text, StandardInput) else None
-    config = read_ini(os.path.abspath(args.config) if args.cluster else args.config)  # a worker has another folder
+    # a worker has another working directory
+    config = absolutes.absolute_config(args.config) if args.cluster else read_ini(args.config)
     sentences = _sentences(args, config, stream)
     total = len(sentences) if isinstance(sentences, list) else None
     place, name = Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
@@ -107,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
         translated = decoder.translate(
-            warned_of_raw_text(sentences, place, lambda: decoder.grammar, name, args.xml_input is not None),
+            map(sent, warned_of_raw_text(sentences, place, lambda: decoder.grammar, name, args.xml_input is not None)),
             weights,
             1 if k is None else k,
             unique,
@@ -139,7 +142,9 @@ def run(args: argparse.Namespace) -> None:
     ids, numbers = StreamIds(), number_formats(args.config)
     opened = None if args.glossary is None else system.open_glossary(args.glossary, args.config)
     report = None if opened is None else glossary.GlossaryReport(opened)
-    memory = None if args.corrections is None else memories.Memory(args.corrections)
+    folder = os.path.abspath(args.corrections) if args.cluster and args.corrections else args.corrections
+    memory = None if folder is None else memories.Memory(folder)
+    sent = partial(absolutes.absolute_segment, ini=args.config) if args.cluster else str
     conflicts, typed = ConflictReport(), TypedWords(args.config, {} if opened is None else opened.typed)
     with (
         on_cluster(args.cluster),

@@ -6,6 +6,7 @@ file's own folder.
 
 from __future__ import annotations
 
+import filecmp
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -199,6 +200,16 @@ BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
 """Feature functions that are not kinds."""
 
 
+class ChangedIni(os.PathLike[str]):
+    """An ini file with changes that ``read_ini`` returns, such as absolute paths, for functions that take a file."""
+
+    def __init__(self, path: str | os.PathLike[str], config: DecoderConfig):
+        self._path, self.config = os.fspath(path), config
+
+    def __fspath__(self) -> str:
+        return self._path
+
+
 def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
     """Reads the configuration in a cdec.ini.
 
@@ -206,6 +217,8 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
         InputError: a line that is not a setting, a setting or an option of latent features that is unknown, repeated or
             invalid, a formalism other than scfg, or a missing file; by file and line.
     """
+    if isinstance(path, ChangedIni):
+        return path.config
     reader = _Reader(path)
     for number, line in enumerate(read_lines(path), 1):
         text = line.split("#", 1)[0].strip()
@@ -217,13 +230,27 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
 def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
     """Resolves a path in an ini file: from the working directory or else from the ini file's folder.
 
+    Of two equal files, which two bundles with one language model contain, returns the one next to the ini file: any
+    other folder finds this one, too.
+
     Raises:
-        InputError: both have such a file, not the same one; decoders that run in another folder would read the other.
+        InputError: both have such a file, with different content; decoders that run in another folder would read the
+            other.
     """
     found = [path for path in (Path(value), Path(ini).parent / value) if value and os.path.isfile(path)]
     if len(found) == 2 and not os.path.samefile(*found):
-        raise InputError(f"{value} is a file here and another one next to this file; write one path in full", ini)
+        if not _equal(*found):
+            raise InputError(f"{value} is a file here and another one next to this file; write one path in full", ini)
+        return found[1]
     return found[0] if found else None
+
+
+def _equal(one: Path, other: Path) -> bool:
+    """True for files of equal content that can be read; sizes are compared first."""
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False
 
 
 class IniFile(InputFile):
@@ -244,7 +271,7 @@ class NamedGrammar(NamedFile):
 
 
 def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
-    """Returns the words of an ini file that may be paths: values, and the text after ``=`` in them.
+    """Returns the texts of an ini file that may be paths: values, their words, and what follows ``=`` in the words.
 
     Args:
         leave: skips lines whose key begins with this text.
@@ -253,6 +280,7 @@ def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
     for line in read_lines(ini):
         key, _, value = line.split("#", 1)[0].partition("=")
         if not (leave and key.strip().startswith(leave)):
+            words[value.strip()] = None  # a grammar's path may contain blanks
             for word in value.split():
                 words |= dict.fromkeys((word, word.partition("=")[2]))
     return [word for word in words if word]

@@ -1,5 +1,6 @@
 """``lscfg pack``: bundles translate as their systems do wherever they lie, and damaged ones are named."""
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -102,6 +103,43 @@ def test_other_weights_and_several_grammars(system, original, tmp_path):
     pack(system, tmp_path / "bundle", tmp_path / "weights")
     assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
     assert len(list((tmp_path / "bundle").glob("grammar-*"))) == 2
+
+
+def test_the_weights_of_the_ini_are_packed(system, tmp_path):
+    """Each command prefers them to the file next to it."""
+    (system / "tuned").write_text("LanguageModel 1\n")
+    (system / "weights").write_text("LanguageModel 2\n")
+    (system / "cdec.ini").write_text((system / "cdec.ini").read_text() + "weights=tuned\n")
+    pack(system, tmp_path / "bundle")
+    assert open_system(tmp_path / "bundle").weights == open_system(system).weights == {"LanguageModel": 1.0}
+
+
+@pytest.mark.parametrize("texts", [[], ["--texts"]])
+def test_equal_grammars_and_language_models_are_packed_once(system, original, tmp_path, texts):
+    shutil.copyfile(original / "g.gz", system / "g2.gz")
+    shutil.copyfile(original / "lm.arpa", system / "lm2.arpa")
+    ini = (system / "cdec.ini").read_text() + "grammar=g2.gz\nfeature_function=KLanguageModel -n Other lm2.arpa\n"
+    (system / "cdec.ini").write_text(ini)
+    before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
+    run = run_lscfg("pack", system, "-o", tmp_path / "bundle", *texts)
+    assert run.returncode == 0, run.stderr
+    assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
+    for role in ("grammar", "lm"):
+        assert len(list((tmp_path / "bundle").glob(f"{role}-*"))) == 1 + len(texts)
+
+
+def test_a_bundle_translates_from_within_another_one_with_the_same_files(system, original, tmp_path):
+    for name in ("one", "two"):
+        pack(system, tmp_path / name)
+    before = translated(original / "text", tmp_path / "two" / "cdec.ini")
+    assert translated(original / "text", "../two/cdec.ini", cwd=tmp_path / "one") == before
+    with contextlib.chdir(tmp_path / "one"):
+        config = open_system("../two").config
+    assert {path.parent.name for path in (*config.grammars, config.language_model, config.weights)} == {"two"}
+    (model,) = (tmp_path / "one").glob("lm-*")
+    model.write_bytes(model.read_bytes()[:-1] + b"\0\0")
+    run = run_lscfg("decode", original / "text", "-c", "../two/cdec.ini", cwd=tmp_path / "one")
+    assert run.returncode == 1 and f"{model.name} is a file here and another one next to this file" in run.stderr
 
 
 # ---- raw text ----

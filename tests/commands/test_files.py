@@ -71,6 +71,18 @@ def test_no_command_overwrites_its_input(folder, capsys, line):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("output", ["my g", "my weights"])
+def test_a_file_whose_name_contains_blanks_is_an_input_of_the_ini(folder, capsys, output):
+    Path("g").rename("my g")
+    Path("weights").rename("my weights")
+    write_lines("cdec.ini", ["formalism=scfg", "grammar= my g # comment", "weights = my weights"])
+    before = Path(output).read_bytes()
+    assert main(["decode", "-c", "cdec.ini", "f", "-o", output]) == 1
+    assert f"{output}: is also an input and would be overwritten" in capsys.readouterr().err
+    assert Path(output).read_bytes() == before
+    run("decode -c cdec.ini f -o out")
+
+
 @pytest.mark.parametrize(
     ("line", "names"),
     [

@@ -95,12 +95,18 @@ def test_paths_fall_back_to_the_folder_of_the_file(
 
 
 def test_a_path_to_two_files_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """cdec would read the one next to the configuration, other decoders the one here."""
+    """cdec would read the one next to the configuration, other decoders the one here. Equal files are the exception."""
     (folder / "here").mkdir()
     monkeypatch.chdir(folder / "here")
-    Path("a.grammar").write_text("")
+    Path("a.grammar").write_text("other")
     text = "formalism=scfg\ngrammar=a.grammar\n"
     with pytest.raises(InputError, match=r"a\.grammar is a file here and another one next to this file; write one"):
+        read(folder, text)
+    Path("a.grammar").write_text("")
+    assert read(folder, text).grammars == (folder / "a.grammar",)  # any other folder finds this one, too
+    for path, content in ((Path("a.grammar"), "one"), (folder / "a.grammar", "two")):
+        path.write_text(content)
+    with pytest.raises(InputError, match="is a file here and another one"):
         read(folder, text)
     Path("a.grammar").unlink()
     Path("a.grammar").hardlink_to(folder / "a.grammar")

@@ -100,3 +100,30 @@ def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     assert copied.returncode == 0 and f"{copy}/output: translations without a wrong word: 41 of 41" in copied.stderr
     short = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "weights")
     assert short.returncode == 1 and "weights" in short.stderr
+
+
+def test_a_bundle_stays_as_it_was_packed(system: Path, tmp_path: Path) -> None:
+    """Its manifest contains the hash of the confidence."""
+    copy = shutil.copytree(system, tmp_path / "copy")
+    words = ["evaluate", "confidence", copy, copy / "s", copy / "t", "-o"]
+    for step in ([*words, copy / "confidence.json"], ["pack", copy, "-o", tmp_path / "bundle"]):
+        done = run_lscfg(*step)
+        assert done.returncode == 0, done.stderr
+    learned = open_system(copy).confidence
+    (tmp_path / "link").symlink_to("bundle")
+    for folder in ("bundle", "link"):
+        output = tmp_path / folder / "confidence.json"
+        done = run_lscfg("evaluate", "confidence", tmp_path / "bundle", copy / "f", copy / "e", "-o", output)
+        assert done.returncode == 1 and f"{output}: is in the bundle {tmp_path / 'bundle'}, whose" in done.stderr
+        assert "learn the confidence of the system with -o SYSTEM/confidence.json, and pack" in done.stderr
+    assert open_system(tmp_path / "bundle").confidence == learned is not None
+
+
+@pytest.mark.parametrize("place", ["", "cdec.ini"])
+@pytest.mark.parametrize("name", ["cdec.ini", "g.gz", "lm.arpa"])
+def test_files_of_the_system_are_not_overwritten(system: Path, place: str, name: str) -> None:
+    before = (system / name).read_bytes()
+    words = ["evaluate", "confidence", system / place, system / "s", system / "t", "-w", system / "weights"]
+    run = run_lscfg(*words, "-o", system / name)
+    assert run.returncode == 1 and f"{name}: is also an input and would be overwritten" in run.stderr
+    assert (system / name).read_bytes() == before

@@ -479,18 +479,19 @@ def test_identity_covers_the_files_that_the_decoder_reads(tmp_path, monkeypatch,
     monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
     (tmp_path / "conf" / "m=8").mkdir(parents=True)
     (tmp_path / "conf" / "cdec.ini").write_text(
-        f"# {'x' * 300}\ngrammar = g\nfeature_function=LSCFG model=m=8/model\nweights=w\n"
+        f"# {'x' * 300}\ngrammar = g\ngrammar= my g\nfeature_function=LSCFG model=m=8/model\nweights=w\n"
     )
-    for path in ("g", "conf/g", "conf/m=8/model", "conf/w"):
+    for path in ("g", "conf/g", "conf/my g", "conf/m=8/model", "conf/w"):
         (tmp_path / path).write_text("one")
     ini = "conf/cdec.ini"
     if name == "embedded":
+        (tmp_path / "conf" / "g").write_text("other")
         with pytest.raises(InputError, match="g is a file here and another one next to this file"):
             decoder_identity(name, ini)
         (tmp_path / "conf" / "g").unlink()
     before = decoder_identity(name, ini)
     read = "conf/g" if name == "cdec" else "g"
-    for path, is_read in ((read, True), ("conf/m=8/model", True), ("conf/w", False)):
+    for path, is_read in ((read, True), ("conf/my g", True), ("conf/m=8/model", True), ("conf/w", False)):
         (tmp_path / path).write_text("another")
         assert (decoder_identity(name, ini) != before) == is_read, path
         (tmp_path / path).write_text("one")

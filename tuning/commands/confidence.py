@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,16 +11,18 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import log
-from lscfg.bundle.places import CONFIDENCE
-from lscfg.bundle.system import TranslationSystem, open_system
+from lscfg.bundle.places import CONFIDENCE, MANIFEST, PREPARE, number_formats
+from lscfg.bundle.system import INI, TranslationSystem, open_system
 from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.confidence import Confidence
 from lscfg.errors import InputError
+from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
+from lscfg.prepare.numbers import NumberFormats
 from lscfg.tuning.confidence import JudgedText, Measured, judge, learn_confidence, measure
 
 MOST_EQUAL = 0.8
@@ -31,10 +34,12 @@ HELP = "measure, or learn, confidence in the words and sentences of a system"
 
 
 class SystemFiles(InputFolder):
-    """The files of a system, without its confidence, which is learned again."""
+    """The files of a system and those that its ini file names, without its confidence, which is learned again."""
 
     def files(self) -> Iterator[str]:
-        return (path for path in super().files() if os.path.basename(path) != CONFIDENCE)
+        ini = os.path.join(self, INI) if os.path.isdir(self) else self
+        every = itertools.chain(super().files(), IniFile(ini).files())
+        return (path for path in every if os.path.basename(path) != CONFIDENCE)
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -55,12 +60,15 @@ def run(args: argparse.Namespace) -> None:
     """Prints the measures of words and sentences, and the bands of confidence.
 
     Raises:
-        InputError: a file cannot be read or is malformed, or the system has no confidence to measure.
+        InputError: a file cannot be read or is malformed, the system has no confidence to measure, or the output is a
+            file of a bundle.
     """
+    if args.output:
+        _check_not_packed(args.output)
     system = open_system(args.system, args.weights, confidence=not args.output)
     if system.confidence is None and not args.output:
         raise InputError(f"has no {CONFIDENCE} for these weights; learn one from another text, with -o", args.system)
-    text = _judged(system, args.source, args.reference)
+    text = _judged(system, args.source, args.reference, number_formats(args.system))
     if text.left_out:
         every = text.left_out + len(text.details)
         log.info(f"sentences left out, without words, a parse or a reference: {text.left_out} of {every}")
@@ -75,6 +83,22 @@ def run(args: argparse.Namespace) -> None:
         print(format_bands(made))
     else:
         print(format_measures(made))
+
+
+def _check_not_packed(output: str) -> None:
+    """Refuses an output in a bundle, whose manifest would no longer fit: the bundle could not be opened.
+
+    Raises:
+        InputError: the output lies in a bundle.
+    """
+    place = Path(os.path.realpath(output)).parent
+    for folder in (place, place.parent) if place.name == PREPARE else (place,):
+        if (folder / MANIFEST).is_file():
+            raise InputError(
+                f"is in the bundle {folder}, whose files must stay as packed; learn the confidence of the system with "
+                f"-o SYSTEM/{CONFIDENCE}, and pack the system again",
+                output,
+            )
 
 
 def _warn_of_copies(text: JudgedText, references: list[str]) -> None:
@@ -93,12 +117,12 @@ def _measured(system: TranslationSystem, text: JudgedText) -> Measured:
     return measure(system.confidence, text)
 
 
-def _judged(system: TranslationSystem, source: str, references: list[str]) -> JudgedText:
+def _judged(system: TranslationSystem, source: str, references: list[str], numbers: NumberFormats | None) -> JudgedText:
     sentences = read_lines(source)
     check_plain_sentences(sentences, source)
     texts = [read_scored_lines(path, len(sentences), source) for path in references]
     with system.decoder() as decoder:
-        found = decoder.translate(sentences, system.weights, details=True)
+        found = decoder.translate(sentences, system.weights, details=True, numbers=numbers)
         return judge(log.progress(found, "decoding", len(sentences)), texts)
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lscfg import log
+from lscfg.api.opened import absolute_config, absolute_segment
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.corpus.parallel import read_scored_lines
-from lscfg.decode.host import DECODER_HOSTS, decoder_identity
+from lscfg.decode.host import DECODER_HOSTS, KBestDecoder, decoder_identity
 from lscfg.decode.names import FeatureNames
+from lscfg.decode.request import SentenceGraph
 from lscfg.errors import InputError
+from lscfg.formats.ini import ChangedIni
+from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.segments import grammars_of_lines
 from lscfg.formats.weights import listed_names, missing_names, read_weights, write_weights
 from lscfg.io.arguments import output_folder
 from lscfg.io.read import read_lines
@@ -23,9 +29,9 @@ from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.hosts import HOSTS, host_optimiser
 from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS
-from lscfg.tuning.tune import TuneSettings, tune
+from lscfg.tuning.tune import GraphDecoder, TuneSettings, tune
 
-HELP = "tune feature weights for BLEU on a development set"
+HELP = "tune feature weights on a development set"
 
 TABLE = "tuning"
 
@@ -88,24 +94,59 @@ def run(args: argparse.Namespace) -> None:
             "jobs": str(args.jobs),
         }
     )
-    ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
+    # a worker has another working directory
+    ini = ChangedIni(os.path.abspath(args.config), absolute_config(args.config)) if args.cluster else args.config
     with (
         locked(Path(args.output)),
         on_cluster(args.cluster),
         host.open(ini, args.jobs, library=host.library()) as decoder,
     ):
-        names: FeatureNames | None = getattr(decoder, "names", None)
+        sends = args.cluster and grammars_of_lines(sources)
+        used: KBestDecoder = _AbsoluteSegments(decoder, args.config) if sends else decoder
+        names: FeatureNames | None = getattr(used, "names", None)
         missing = [] if names is None else missing_names(start, names.live)
         if missing:
             listed = listed_names(missing)
             log.warning(f"{args.weights}: features without a start weight, which begin at 0: {listed}")
-        result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
+        result = tune(used, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
         path = Path(args.output) / "weights"
         write_weights(path, result.weights)
     best = result.history[result.best_iteration - 1]
     title = OBJECTIVES[settings.metric].title
     log.info(f"{result.stopped}; best {title} {best.score:.2f} in iteration {best.iteration}")
     log.info(f"wrote {path}")
+
+
+class _AbsoluteSegments:
+    """A decoder whose workers get absolute paths of the grammars that lines name.
+
+    The tuning keeps the lines as they are, so that it can be resumed without a cluster.
+    """
+
+    def __init__(self, decoder: KBestDecoder, ini: str):
+        self._decoder, self._ini = decoder, ini
+        self.names: FeatureNames | None = getattr(decoder, "names", None)
+
+    def decode(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = False
+    ) -> Sequence[Sequence[Hypothesis]]:
+        """See ``KBestDecoder``."""
+        return self._decoder.decode(self._absolute(sentences), weights, k, unique)
+
+    def decode_graphs(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
+    ) -> tuple[Sequence[Sequence[Hypothesis]], Sequence[SentenceGraph | None]]:
+        """See ``GraphDecoder``.
+
+        Raises:
+            InputError: the decoder returns no hypergraphs.
+        """
+        if not isinstance(self._decoder, GraphDecoder):
+            raise InputError("the decoder returns k-best lists only; tune with an optimiser of lists")
+        return self._decoder.decode_graphs(self._absolute(sentences), weights, k, unique, edges_per_word)
+
+    def _absolute(self, sentences: Sequence[str]) -> list[str]:
+        return [absolute_segment(line, self._ini) for line in sentences]
 
 
 def _settings(args: argparse.Namespace) -> TuneSettings:

@@ -14,7 +14,9 @@ pytest.importorskip("cryptography", reason="needs lscfg[cluster]")
 
 from clusters import environment, forget_sockets, real_cluster, until_workers, workers_below
 from little_experiment import TOML, run_lscfg
+from services import little_system
 
+from lscfg.decode.memory import open_memory
 from lscfg.demo import generate, write
 
 SPARE = {"seconds.json", "stage.json", "history.json", "dev.json"}
@@ -217,6 +219,51 @@ def test_decode_and_tune_on_a_cluster(corpus, plain, place, tmp_path):
         kept = [tmp_path / name, tmp_path / f"{name}.json", tmp_path / f"{name}.tuned" / "weights"]
         outputs.append([path.read_bytes() for path in kept])
     assert outputs[0] == outputs[1]
+
+
+def test_relative_paths_are_those_of_the_command(place, tmp_path):
+    """The ini and a line name files as seen from the working directory, where no worker looks."""
+    little_system(tmp_path)
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "cdec.ini").rename(tmp_path / "conf" / "cdec.ini")
+    (tmp_path / "own").write_text("[X] ||| x ||| the x ||| EgivenF=0.5\n")
+    (tmp_path / "dev").write_text('la casa\n<seg id="7" grammar="own">la x roja</seg>\n')
+    (tmp_path / "ref").write_text("the house\nthe red x\n")
+    outputs = []
+    for name, more in (("here", ["--jobs", 1]), ("there", ["--cluster", place])):
+        words = ["-c", "conf/cdec.ini", "-w", "weights", *more]
+        decoded = ["decode", "dev", "-k", 4, "-o", name, "--derivations", f"{name}.json", *words]
+        tuned = ["tune", "weights", "-s", "dev", "--reference", "ref", "--iterations", 1, "--kbest", 20, *words]
+        lists, graphs = f"{name}.lists", f"{name}.graphs"
+        for line in (decoded, [*tuned, "-o", lists], [*tuned, "-o", graphs, "--optimiser", "forest-risk"]):
+            done = run_lscfg(*line, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+        kept = [
+            name,
+            f"{name}.json",
+            *(f"{one}/{file}" for one in (lists, graphs) for file in ("weights", "history.json")),
+        ]
+        outputs.append([(tmp_path / path).read_bytes() for path in kept])
+    assert outputs[0] == outputs[1] and b"7 ||| " in outputs[0][0]
+
+
+def test_workers_read_the_corrections_of_the_command(tmp_path):
+    """They join the text of an index."""
+    (tmp_path / "here").mkdir()
+    folder = little_system(tmp_path / "here")
+    done = run_lscfg("grammar", "hiero", "f", "e", "links", "--format", "index", "-o", "index", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    ini = "formalism=scfg\ngrammar=index\nfeature_function=KLanguageModel lm.arpa\nadd_pass_through_rules=true\n"
+    (folder / "cdec.ini").write_text(ini)
+    (folder / "text").write_text("una x\nla casa x\n")
+    open_memory(folder / "memory", lambda source, target: [(0, 0), (1, 1)]).add("la x", "the thing")
+    (tmp_path / "there").mkdir()
+    words = ["decode", "text", "-c", "cdec.ini", "-w", "weights", "-k", 5, "--corrections", "memory"]
+    with real_cluster(tmp_path / "there") as cluster:
+        runs = [run_lscfg(*words, *more, cwd=folder) for more in (["--jobs", 1], ["--cluster", cluster.address])]
+    assert runs[0].returncode == runs[1].returncode == 0, runs[1].stderr
+    assert runs[0].stdout == runs[1].stdout and "thing" in runs[0].stdout
+    assert not (tmp_path / "there" / "memory").exists()
 
 
 def test_a_command_runs_there_as_a_whole(corpus, plain, place, tmp_path):
