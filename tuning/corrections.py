@@ -13,6 +13,7 @@ from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.memory import Memory, PairError
 from lscfg.decode.recalled import Aligner
+from lscfg.prepare.numbers import NumberFormats
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.significance import approximate_randomisation
@@ -58,10 +59,14 @@ def replay(
     texts: Sequence[str],
     references: Sequence[str],
     align: Aligner,
+    numbers: NumberFormats | None = None,
 ) -> list[str]:
     """Translations of a text, after each of which the reference is stored as its correction.
 
     A pair that cannot be stored is left out.
+
+    Args:
+        numbers: as for ``EmbeddedDecoder.translate``.
 
     Raises:
         InputError: the temporary folder cannot be written.
@@ -70,7 +75,7 @@ def replay(
     with TemporaryDirectory(prefix="lscfg-") as folder:
         memory = Memory(folder, align)
         for text, reference in log.progress(zip(texts, references, strict=True), "corrections", len(texts)):
-            (translated,) = decoder.translate([text], weights, memory=memory)
+            (translated,) = decoder.translate([text], weights, memory=memory, numbers=numbers)
             found.append(translated.hypotheses[0].text)
             with suppress(PairError):
                 memory.add(text, reference)

@@ -159,7 +159,7 @@ class Decoder(Closing):
         for name, text in zip(("source", "wanted"), texts, strict=True):
             if fault := words_fault(text):
                 raise InputError(fault, name)
-        return self._open_decoder().why_not(*texts, self.weights)
+        return self._open_decoder().why_not(*texts, self.weights, self._numbers)
 
     def _open_decoder(self) -> EmbeddedDecoder:
         """The decoder, which reads its files again after ``close``.

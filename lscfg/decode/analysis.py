@@ -13,11 +13,11 @@ import numpy as np
 
 from lscfg.decode.derivations import rule_sides
 from lscfg.decode.latent import LatentFeatures
-from lscfg.decode.parsing import parse_options, read_grammar
+from lscfg.decode.parsing import model_grammar, parse_options, read_grammar
 from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
-from lscfg.kernel import PAPER_FEATURES, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel import PAPER_FEATURES, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, S, X
 from lscfg.kernel.extra_rules import PASS, extra_sides
 from lscfg.kernel.text import Shown, Strings, print_applications, quote_sides
 from lscfg.log import warning
@@ -82,12 +82,26 @@ class Analysis:
     """Source and target side, by application, if they do not follow from ``words``."""
 
     def chart(self) -> dict[tuple[int, int], float]:
-        """The marginal of each span that is a node [X] of the forest."""
+        """The marginal of each span with a node of the forest, besides [S] and a root of another category than [X].
+
+        A span may have several nodes, of one category or of several; nodes one above the other count once.
+        """
         if self.forest is None or self.inference is None:
             return {}
-        is_x = self.forest.node_cat == X
-        spans, values = self.forest.node_span[is_x].tolist(), self.inference.nodes[is_x].tolist()
-        return {(i, j): value for (i, j), value in zip(spans, values, strict=True)}
+        forest, marginals = self.forest, self.inference
+        inner = (forest.node_cat != S) & (forest.node_cat != REST)
+        inner[-1] &= forest.node_cat[-1] == X
+        heads, tails = forest.edge_head, forest.edge_tail[:, 0]
+        joined = (tails >= 0) & inner[heads] & inner[tails]
+        joined &= (forest.node_span[heads] == forest.node_span[tails]).all(axis=1)
+        apps = np.flatnonzero(joined[forest.app_edge])
+        spans = np.concatenate([forest.node_span[inner], forest.node_span[heads[forest.app_edge[apps]]]])
+        found: dict[tuple[int, int], float] = {}
+        for (i, j), value in zip(
+            spans.tolist(), [*marginals.nodes[inner].tolist(), *(-marginals.apps[apps]).tolist()], strict=True
+        ):
+            found[i, j] = found.get((i, j), 0.0) + value
+        return found
 
 
 class Analyser:
@@ -116,6 +130,8 @@ class Analyser:
     ) -> Self:
         """Analyses with the rules of the model, or of a grammar, over whole sentences; unknown words take the OOV rule.
 
+        With a grammar, only ``stored`` forests of several categories can be analysed.
+
         Args:
             options: features and their form; those of the paper if None.
 
@@ -123,9 +139,12 @@ class Analyser:
             InputError: the model cannot be read, or lacks the features.
         """
         model = Model(path)
-        grammar = grammar or model.grammar()
-        options = options or FeatureOptions(names=PAPER_FEATURES)
-        return cls(grammar, LatentFeatures(model, grammar, options), lambda n: [ParseOptions(max(n, 1), False, 2, X)])
+        goal = X
+        if grammar is None:
+            grammar, goal = model_grammar(model)
+        latent = LatentFeatures(model, grammar, options or FeatureOptions(names=PAPER_FEATURES))
+        passed = latent.binding.passed
+        return cls(grammar, latent, lambda n: [ParseOptions(max(n, 1), False, 2, goal, passed=passed)])
 
     @classmethod
     def from_ini(cls, path: str | os.PathLike[str], grammar: Grammar | None = None, needed: bool = True) -> Self:
@@ -215,18 +234,17 @@ class Analyser:
             "negative_mass": inference.negative_mass,
             "features": list(self.feature_names),
         }
-        keep = None
+        listed = ~forest.is_rest
+        keep = None if listed.all() else listed
         if not cut.is_none:
-            keep = cut.kept(forest, inference.apps)
-            head["cut"] = {"top": cut.top, "min_marginal": cut.least, "kept": int(keep.sum()), "of": forest.n_apps}
+            keep = cut.kept(forest, inference.apps) & listed
+            limits = {"top": cut.top, "min_marginal": cut.least}
+            head["cut"] = {**limits, "kept": int(keep.sum()), "of": int(listed.sum())}
         names = {
             c: json.dumps(self.grammar.category_name(c), ensure_ascii=False)
             for c in {*forest.node_cat.tolist()} - {REST}
         }
-        is_node = forest.node_cat != REST
-        if not is_node.all():
-            keep = ~forest.is_rest if keep is None else keep & ~forest.is_rest
-        numbers: np.ndarray = np.cumsum(is_node) - 1
+        numbers: np.ndarray = np.cumsum(forest.node_cat != REST) - 1
         if not all(np.isfinite(values).all() for values in (inference.apps, inference.nodes, analysis.features)):
             raise InputError(f"sentence {number + 1} has values that are not finite, which JSON cannot hold")
         nodes = ",".join(

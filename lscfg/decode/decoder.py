@@ -228,8 +228,13 @@ class EmbeddedDecoder:
         for text, own, answer in self._checked(requests, arriving):
             yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
-    def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> comparing.WhyNot:
+    def why_not(
+        self, sentence: str, wanted: str, weights: Mapping[str, float], numbers: NumberFormats | None = None
+    ) -> comparing.WhyNot:
         """Compares a wanted translation of a sentence with the decoder's, in a decoder without an engine.
+
+        Args:
+            numbers: as for ``translate``.
 
         Raises:
             InputError: as in ``lscfg.decode.why_not.why_not``.
@@ -238,7 +243,9 @@ class EmbeddedDecoder:
         here = self._opened.here
         if here is None:
             raise ValueError("a decoder with an engine cannot compare translations")
-        return comparing.why_not(own_decoder(here, sentence), weights, sentence, wanted)
+        plain = (sentence, request_of((), {}, 1, False))
+        ((text, _),) = _with_numbers([plain], numbers, self, ())
+        return comparing.why_not(own_decoder(here, text), weights, text, wanted)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int

@@ -15,12 +15,12 @@ from lscfg import log
 from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.rule_index import SOURCE, is_index
-from lscfg.kernel import Forest, Grammar, ParseOptions, S
+from lscfg.kernel import Forest, Grammar, ParseOptions, S, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.forest import add_matching
 
 if TYPE_CHECKING:
-    from lscfg.kernel import Binding
+    from lscfg.kernel import Binding, Model
 
 
 def read_grammar(
@@ -80,6 +80,30 @@ def _warn_of_wide(ini: Path | None, count: int, scope: int) -> None:
         f"rules of more than two nonterminals with a scope above 2, up to {scope}: {count}; parsing takes time "
         f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
     )
+
+
+def model_grammar(model: Model) -> tuple[Grammar, int]:
+    """The rules of a model, in its order, and the category of whole sentences: [X], or [S] of several categories.
+
+    Each of several categories gets a root rule, after the model's rules.
+
+    Raises:
+        InputError: rules whose source side is a single nonterminal form a cycle of categories.
+    """
+    grammar = model.grammar()
+    if not has_categories(grammar):
+        return grammar, X
+    whole = Grammar(grammar.vocab)  # a finished grammar takes no rules
+    add_matching(whole, grammar, np.arange(len(grammar.vocab), dtype=np.int32))
+    for category in sorted({grammar.lhs(rule) for rule in range(len(grammar))}):
+        whole.add(S, [-1 - category], [-1])
+    whole.finish(model.path)
+    return whole, S
+
+
+def has_categories(rules: Grammar) -> bool:
+    """True for the rules of a model with other categories than [X]."""
+    return len(rules.categories()) > S + 1
 
 
 def index_of(config: DecoderConfig) -> Path | None:

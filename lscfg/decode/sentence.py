@@ -423,11 +423,10 @@ def constrained(
         more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED))  # glue within zones, the layer's first rule
     for term in terms:
         for number, form in enumerate(term.forms):
-            value = term.values[number] if term.values else 0.0
-            added = (value, 0.0, 0.0, 0.0)
-            more.add(tuple(ids[slice(*term.span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
+            source, target = ids[slice(*term.span)].tolist(), vocab.add_line(form).tolist()
+            more.add_term(term.span, tuple(source), tuple(target), term.values[number] if term.values else 0.0)
     if recalled.phrases:
-        more.correct(decoder.phrases.encoded(recalled.phrases, more.sides))
+        more.correct(decoder.phrases.encoded(recalled.phrases, more.everywhere(ids.tolist())))
     for similar in recalled.similar:
         if (frame := frames.frame_of(text.split(), similar.pair)) is not None:
             more.resemble(encode(decoder.grammar, frame.source, frame.target), similar.similarity)
@@ -441,6 +440,7 @@ def constrained(
         sentence = _with_rules(decoder, index, text, layer, whole, more, borrowed, terms)
         if terms or order != ANY_ORDER:
             keep = obeying(whole, layer, terms)
+            keep[[app for app, value in more.term_values(whole).items() if value is None]] = False
             if order != ANY_ORDER:
                 size = len(decoder.grammar)
                 keep &= word_order.keeping_order(whole, layer, decoder.links, order, size, first, way.max_span)
@@ -532,7 +532,8 @@ def _with_rules(
     features = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
     added, taught = more.added(applied, own), taught_positions(whole, apps)
     if added is not None:
-        added = added.with_terms(soft_terms_in(whole, layer, terms))
+        values = {app: value for app, value in more.term_values(whole).items() if value}
+        added = added.with_terms(soft_terms_in(whole, layer, terms) | values)
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, terms, features, taught=taught)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,14 +61,14 @@ class AddedFeatures(NamedTuple):
     values: np.ndarray
     """float64 [n, features]."""
 
-    def with_terms(self, counts: Mapping[int, int]) -> AddedFeatures:
-        """These values with the numbers of soft terms of some applications, added to ``Terminology``."""
-        if not counts:
+    def with_terms(self, terms: Mapping[int, float]) -> AddedFeatures:
+        """These values with those of the terms of some applications, added to ``Terminology``."""
+        if not terms:
             return self
-        apps = np.union1d(self.apps, [*counts])
+        apps = np.union1d(self.apps, [*terms])
         values = np.zeros((len(apps), self.values.shape[1]))
         values[np.searchsorted(apps, self.apps)] = self.values
-        values[np.searchsorted(apps, [*counts]), TERMINOLOGY] += [*counts.values()]
+        values[np.searchsorted(apps, [*terms]), TERMINOLOGY] += [*terms.values()]
         return AddedFeatures(apps, values)
 
     def part(self, kept: np.ndarray, size: int) -> AddedFeatures:
@@ -116,12 +116,13 @@ class SentenceRules:
         weighted: ``Correction`` has a weight, so ``applied`` also finds the rules of the grammar with this feature.
 
     Attributes:
-        sides: both sides of the rules that are no phrases of corrections, in order.
+        sides: both sides of the rules that are no phrases of corrections, in order, with their numbers.
     """
 
     def __init__(self, grammar: Grammar, weighted: bool):
         self._grammar, self._weighted = grammar, weighted
-        self.sides: dict[Sides, None] = {}  # before the phrases of corrections, then after them
+        self.sides: dict[Sides, int] = {}  # before the phrases of corrections, then after them
+        self._terms: dict[int, dict[tuple[int, int], float]] = {}  # spans and values of the terms of a rule
         self._added: list[tuple[float, ...]] = []  # of the same rules
         self._phrases: EncodedPhrases | None = None
         self._first_phrase = 0
@@ -136,8 +137,28 @@ class SentenceRules:
             added: values of the features ``ADDED``.
         """
         if (source, target) not in self.sides:
-            self.sides[source, target] = None
+            self.sides[source, target] = len(self.sides)
             self._added.append(added)
+
+    def add_term(self, span: tuple[int, int], source: tuple[int, ...], target: tuple[int, ...], value: float) -> None:
+        """Adds the rule of a form of a term, before ``correct``; elsewhere, equal words may not use the rule.
+
+        Args:
+            span: source words [i, j) of the term.
+            value: ``Terminology`` of the rule there.
+        """
+        self.add(source, target, (0.0,) * len(ADDED))
+        self._terms.setdefault(self.sides[source, target], {}).setdefault(span, value)
+
+    def everywhere(self, words: Sequence[int]) -> set[Sides]:
+        """Both sides of the terms' rules that hold wherever a sentence contains the words of their source side."""
+        found = set[Sides]()
+        for sides, number in self.sides.items():
+            own, size = [*sides[0]], len(sides[0])
+            spans = ((i, i + size) for i in range(len(words) - size + 1) if [*words[i : i + size]] == own)
+            if number in self._terms and all(span in self._terms[number] for span in spans):
+                found.add(sides)
+        return found
 
     def correct(self, phrases: EncodedPhrases) -> None:
         """Adds the phrases of corrections, once: new rules other than ``sides``, and values of rules of the grammar."""
@@ -175,6 +196,19 @@ class SentenceRules:
             equal = known[place] == rules
             corrected, values = phrases[equal], self._phrases.rule_values[order[place[equal]]]
         return Applied(layer, app_rule[layer] - first, corrected, values)
+
+    def term_values(self, forest: Forest) -> dict[int, float | None]:
+        """``Terminology`` of each application of a term's rule by number; None at words without such a term."""
+        if not self._terms:
+            return {}
+        app_rule, first = np.asarray(forest.app_rule), layer_begin(self._grammar)
+        apps = np.flatnonzero(np.isin(app_rule, [first + number for number in self._terms]))
+        spans = np.asarray(forest.node_span)[np.asarray(forest.edge_head)[np.asarray(forest.app_edge)[apps]]]
+        rules = (app_rule[apps] - first).tolist()
+        return {
+            app: self._terms[rule].get((i, j))
+            for app, rule, (i, j) in zip(apps.tolist(), rules, spans.tolist(), strict=True)
+        }
 
     def phrases(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Marks the phrases of corrections among these rules, bool [n], and numbers them in the table, int [marked]."""

@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from lscfg.decode.parsing import has_categories
 from lscfg.errors import InputError, TooLargeError, quote
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
@@ -55,6 +56,9 @@ FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
 
 AROUND = {"context": " in context", "sense": " by its scorer"}
 """Suffix of a model's name, by the feature family that is part of its scores."""
+
+OTHER_CATEGORIES = "has several categories, but choices are those of [X] alone; name a model made without --labels"
+"""Refusal of a model."""
 
 NAMED = 48
 """Most characters of a model's name in a table."""
@@ -111,7 +115,8 @@ class Diagnosis:
     """The questions that a held-out set asks, for any number of models.
 
     Raises:
-        InputError: no held-out pair can be parsed, a setting is out of its range, or forests are missing.
+        InputError: no held-out pair can be parsed, a setting is out of its range, forests are missing, or the rules of
+            the training derivations have several categories.
     """
 
     train: Derivations
@@ -185,9 +190,11 @@ class Diagnosis:
                 which depend on the source words around it.
 
         Raises:
-            InputError: the file cannot be read or is not a model, or lacks the features.
+            InputError: the file cannot be read or is not a model, lacks the features, or has several categories.
         """
         model = Model(path)
+        if has_categories(model.grammar()):
+            raise InputError(OTHER_CATEGORIES, path)
         binding = Binding(model, self.grammar)
         options = FeatureOptions(names=(family or "context",))
         name = os.fspath(path) + AROUND.get(family, "")

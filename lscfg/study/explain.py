@@ -21,7 +21,7 @@ import numpy as np
 from lscfg import log
 from lscfg.decode.derivations import AppliedRule, describe, rule_sides
 from lscfg.decode.latent import LatentFeatures
-from lscfg.decode.parsing import parse_options, read_grammar
+from lscfg.decode.parsing import model_grammar, parse_options, read_grammar
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import find_file, read_ini
 from lscfg.kernel import CONTEXT_FEATURES, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
@@ -90,7 +90,9 @@ class SpanChoices:
     n_choices: int
     """Number of all choices."""
     states: tuple[StateShare, ...]
-    """States, the most probable first; empty if the parameters are not probabilities."""
+    """States, the most probable first; empty if the parameters are not probabilities, or for several categories."""
+    category: str = "X"
+    """Category of the span; a span may have several."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Explainer:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
-        unknown = BindingOptions(compose=True)
+        unknown, negative = BindingOptions(compose=True), "flip"
         self._ways: tuple[ParseOptions, ...] = ()
         self._borrows = False
         model_path, config = path, read_ini(path) if self.path.endswith(".ini") else None
@@ -140,20 +142,29 @@ class Explainer:
             found = find_file(config.latent.options.get("model", ""), path)
             if found is None:
                 raise InputError("feature function LSCFG: no model file", path, config.latent.number)
-            model_path, unknown = found, LatentOptions.of(config.latent.options.items()).unknown
+            options = LatentOptions.of(config.latent.options.items())
+            model_path, unknown, negative = found, options.unknown, options.features.negative
             self.grammar = read_grammar(config)
             self._borrows = config.substitutes
         self.model = Model(model_path)
         parameters = Parameters.load(model_path)
+        goal = X
         if config is not None:
             self._frequency = _frequencies(parameters, self.grammar)
         else:
-            self.grammar = self.model.grammar()
-            self._frequency = np.zeros(len(self.grammar)) if parameters.one is None else parameters.one.rules
+            self.grammar, goal = model_grammar(self.model)
+            self._frequency = np.zeros(len(self.grammar))
+            if parameters.one is not None:
+                self._frequency[: len(self.model)] = parameters.one.rules
+        known = {*parameters.rules.categories}
+        self._categories = [c for c, name in enumerate(self.grammar.categories()) if name in known]
         self.states = States.of(parameters)
         self._has_context = parameters.context is not None and parameters.context.has_weights
         names = ("LatentEgivenF", *(CONTEXT_FEATURES if self._has_context else ()))
-        self._latent = LatentFeatures(self.model, self.grammar, FeatureOptions(log=False, names=names), unknown)
+        # shares of marginals explain a sentence also if g < 0
+        features = FeatureOptions(log=False, negative=negative, names=names, improper="keep")
+        self._latent = LatentFeatures(self.model, self.grammar, features, unknown)
+        self._alone = ParseOptions(1, False, 2, goal, passed=self._latent.binding.passed)
         if config is not None:
             self._ways = parse_options(config, self.grammar, self._latent.binding)
         self._names = [self.states.name(h) for h in range(self.model.rank)] if self.states else []
@@ -189,8 +200,9 @@ class Explainer:
         best = tuple(replace(rule, features={}) for rule in derivation)
         best = best or describe(forest, self.grammar, words, apps, [{} for _ in apps])
         depth = {int(head[app]): level for app, level in zip(apps, _depths(best), strict=True)}
-        others = np.nonzero((forest.node_cat == X) & (np.abs(inference.nodes) >= least))[0]
-        nodes = [int(head[app]) for app in apps if forest.node_cat[head[app]] == X]
+        with_states = np.isin(forest.node_cat, self._categories)
+        others = np.nonzero(with_states & (np.abs(inference.nodes) >= least))[0]
+        nodes = [int(head[app]) for app in apps if with_states[head[app]]]
         nodes += sorted({*others.tolist()}.difference(nodes), key=lambda q: (*forest.node_span[q].tolist(), q))
         sheet = _Sheet(forest, inference.apps, features[:, 0], context, shares, frozenset(apps))
         spans = tuple(
@@ -225,7 +237,7 @@ class Explainer:
 
     def _parse(self, words: Sequence[str]) -> Forest | None:
         ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)
-        ways = self._ways or (ParseOptions(max(len(words), 1), False, 2, X),)
+        ways = self._ways or (replace(self._alone, max_span=max(len(words), 1)),)
         for way in ways if len(ids) else ():
             if (forest := self.grammar.parse(ids, way)) is not None:
                 return forest
@@ -275,7 +287,8 @@ class Explainer:
         if self.states is not None and total > 0:
             best = np.argsort(-states, kind="stable")[:top].tolist()
             found = tuple(StateShare(h, float(states[h] / total), self._names[h]) for h in best if states[h] > 0)
-        return SpanChoices((i, j), " ".join(words[i:j]), marginal, depth, choices, end - begin, found)
+        category = self.grammar.category_name(int(forest.node_cat[node]))
+        return SpanChoices((i, j), " ".join(words[i:j]), marginal, depth, choices, end - begin, found, category)
 
     def _choice(self, sheet: _Sheet, app: int, words: Sequence[str]) -> Choice:
         forest, edge = sheet.forest, int(sheet.forest.app_edge[app])
@@ -330,11 +343,12 @@ def _frequencies(parameters: Parameters, grammar: Grammar) -> np.ndarray:
     """float64 [rules of the grammar]: relative frequency of each rule of the model; 0 for other rules."""
     if parameters.one is None:
         return np.zeros(len(grammar))
-    table = parameters.rules
-    known = {(table.src_text(r), table.tgt_text(r)): float(parameters.one.rules[r]) for r in range(len(table))}
-    found = np.zeros(len(grammar))
+    table, values = parameters.rules, parameters.one.rules.tolist()
+    heads = [table.categories[category] for category in table.category.tolist()]
+    known = {(head, table.src_text(r), table.tgt_text(r)): values[r] for r, head in enumerate(heads)}
+    found, names = np.zeros(len(grammar)), grammar.categories()
     for rule in range(len(grammar)):
-        found[rule] = known.get(rule_sides(grammar, rule), 0.0)
+        found[rule] = known.get((names[grammar.lhs(rule)], *rule_sides(grammar, rule)), 0.0)
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from lscfg.decode.parsing import has_categories
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
 from lscfg.grammar.tokens import LEFT_OUT, LEFT_OUT_OF
@@ -23,6 +24,7 @@ from lscfg.io.columns import align_columns
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.lm import PhraseScorer
 from lscfg.log import progress
+from lscfg.study.diagnose import OTHER_CATEGORIES
 from lscfg.study.disambiguation import Questions
 from lscfg.study.gains import mean_gain
 
@@ -109,9 +111,12 @@ class ScoreEvaluator:
         """The scores of a model file.
 
         Raises:
-            InputError: the file cannot be read, has no scores, or was learned from tokens in question.
+            InputError: the file cannot be read, has no scores or several categories, or was learned from tokens in
+                question.
         """
         model, name = Model(path), os.path.basename(os.fspath(path))
+        if has_categories(model.grammar()):
+            raise InputError(OTHER_CATEGORIES, path)
         about = tensors.metadata_json(tensors.load(path, "model", [])[1], "about", {})
         if about.get(LEFT_OUT, 0) != self.left_out:
             raise InputError(_other_tokens(about.get(LEFT_OUT, 0), self.left_out), path)

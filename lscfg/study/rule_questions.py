@@ -79,7 +79,7 @@ class RuleQuestions:
         over_forests: references are all minimal derivations of the held-out pairs instead of their trees.
 
     Raises:
-        InputError: the held-out derivations have no forests.
+        InputError: the held-out derivations have no forests, or the training rules have several categories.
     """
 
     grammar: Grammar
@@ -91,6 +91,11 @@ class RuleQuestions:
     """The rules of the references."""
 
     def __init__(self, train: Derivations, held_out: Derivations, max_targets: int, over_forests: bool):
+        if train.rules.lhs is not None:
+            raise InputError(
+                "the training derivations have several categories, but choices are those of [X] alone; derive them "
+                "without --labels"
+            )
         if over_forests and held_out.forests is None:
             raise InputError("the held-out derivations contain no forests; create them with lscfg derive --forests")
         self.counts = {"applications": 0, "in the forests": 0}

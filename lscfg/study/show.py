@@ -95,7 +95,7 @@ def _span_lines(found: Sequence[SpanChoices | None], letters: Sequence[str]) -> 
         for letter, one in zip(letters, found, strict=True)
         if one is not None
     )
-    place = f"{_place(any_span.span)} {any_span.words}"
+    place = f"{_category(any_span)}{_place(any_span.span)} {any_span.words}"
     lines = [f"{fit(place, WIDTH - len(marginals) - 2)}  {marginals}"]
     for letter, one in zip(letters, found, strict=True):
         if one is not None and one.states:
@@ -126,6 +126,11 @@ def _cells(choice: Choice | None, several: bool) -> list[str]:
     return [*shares, *([] if several else [frequency]), gain, context]
 
 
+def _category(one: SpanChoices) -> str:
+    """The category before the span of a model with other categories than [X]."""
+    return "" if one.category == "X" else f"[{one.category}] "
+
+
 def _place(span: tuple[int, int]) -> str:
     return f"[{span[0]},{span[1]})"
 
@@ -144,8 +149,8 @@ def _tree(best: Sequence[AppliedRule]) -> list[tuple[int, AppliedRule]]:
 
 
 def _spans(explanations: Sequence[Explanation]) -> list[list[SpanChoices | None]]:
-    """The spans of all models, those of the first in its order, then others."""
-    by_span = [{one.span: one for one in explanation.spans} for explanation in explanations]
+    """The spans of all models by category, those of the first in its order, then others."""
+    by_span = [{(one.category, one.span): one for one in explanation.spans} for explanation in explanations]
     order = dict.fromkeys(span for found in by_span for span in found)
     return [[found.get(span) for found in by_span] for span in order]
 
@@ -242,7 +247,7 @@ def _span_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> Mar
     ]
     return element(
         "details",
-        element("summary", f"{any_span.words} · μ {marginals}"),
+        element("summary", f"{_category(any_span)}{any_span.words} · μ {marginals}"),
         *states,
         element(
             "div", _choices_html(found, names), class_="scroll", role="region", tabindex=0, aria_label=any_span.words

@@ -4,13 +4,17 @@ import json
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from categories import RULES, Enumerated, derivations, random_parameters, saved, table_of
 from forests import build
 
 import lscfg.decode.analysis
 from lscfg.decode.analysis import Analyser
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.kernel import FeatureOptions, Grammar
+from lscfg.formats.forests import ForestFile
+from lscfg.io.write import write_lines
+from lscfg.kernel import FeatureOptions, Grammar, S
 from lscfg.kernel.options import ImproperCounts
 from lscfg.parallel.choose import in_threads
 
@@ -78,6 +82,55 @@ def test_a_forest_in_blocks_is_the_same_json(tmp_path, monkeypatch):
     monkeypatch.setattr(lscfg.decode.analysis, "BLOCK", 3)
     parts = list(analyser.json_parts(5, analysis))
     assert b"".join(parts).decode() == whole and len(parts) == 2 + math.ceil(analysis.forest.n_apps / 3) > 4
+
+
+def test_a_span_of_several_nodes_has_their_sum(tmp_path):
+    """cdec splits a node by the words that its language model sees."""
+    build(tmp_path, 3, 11, False)
+    nodes = [["X", 0, 1], ["X", 0, 1], ["X", 1, 2], ["X", 0, 2]]
+    edges = [
+        {"node": 0, "tails": [], "source": "a", "targets": [["x"]]},
+        {"node": 1, "tails": [], "source": "a", "targets": [["y"]]},
+        {"node": 2, "tails": [], "source": "b", "targets": [["x"]]},
+        *(
+            {"node": 3, "tails": [k, 2], "source": "[X,1] [X,2]", "targets": [["[X,1] [X,2]"], ["[X,2] x [X,1]"]]}
+            for k in (0, 1)
+        ),
+    ]
+    goal = {"node": 4, "tails": [3], "source": "[X,1]", "targets": [["[X,1]"]]}
+    line = {"id": 0, "words": ["a", "b"], "parsed": True, "features": []}
+    several = [
+        json.dumps({**line, "nodes": nodes, "edges": edges}),
+        json.dumps({**line, "nodes": [*nodes, ["Goal", 0, 2]], "edges": [*edges, goal]}),
+    ]
+    write_lines(tmp_path / "forests", several)
+    forests = ForestFile(tmp_path / "forests")
+    analyser = Analyser.from_model(tmp_path / "m", None, forests.grammar)
+    for stored in forests:
+        chart = analyser.stored(stored).chart()
+        assert chart == pytest.approx({(0, 1): 1, (1, 2): 1, (0, 2): 1})
+
+
+CHAIN = RULES.replace("[A] ||| u [B,1]", "[A] ||| [B,1] ||| [B,1]\n[A] ||| u [B,1]")
+"""Rules that may place [A] above [B]."""
+
+
+@pytest.mark.parametrize("rules", [RULES, CHAIN], ids=["without chains", "with chains"])
+@pytest.mark.parametrize("sentence", ["a", "a a c", "u a c b", "a q c"])
+def test_models_of_several_categories_parse_alone(tmp_path, rules, sentence):
+    parameters = random_parameters(table_of(rules, ("A", "B")), (2, 3), 1)
+    analyser = Analyser.from_model(saved(parameters, tmp_path / "m"))
+    analysis = analyser(sentence)
+    forest, found = analysis.forest, Enumerated(analysis.forest, analyser.grammar, parameters)
+    assert np.exp(analysis.inference.log_g) == pytest.approx(found.g, rel=1e-12)
+    chart = {}
+    for apps in derivations(forest):
+        heads = forest.edge_head[forest.app_edge[list(apps)]]
+        inner = heads[forest.node_cat[heads] != S]
+        for span in {*map(tuple, forest.node_span[inner].tolist())}:
+            chart[span] = chart.get(span, 0.0) + found._whole(list(apps))[0] / found.g
+    assert analysis.chart() == pytest.approx(chart) and chart[0, len(sentence.split())] == pytest.approx(1)
+    assert {node[0] for node in json.loads(analyser.json(0, analysis))["nodes"]} <= {"A", "B", "S"}
 
 
 @pytest.mark.usefixtures("terminal")

@@ -13,7 +13,7 @@ from helpers import rule_table, save_model
 
 from lscfg.cdec_bridge.decoder import CdecDecoder, find_cdec
 from lscfg.cli import main
-from lscfg.decode.analysis import Analyser
+from lscfg.decode.analysis import Analyser, Cut
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.sentence_grammars import SentenceGrammars
 from lscfg.errors import InputError
@@ -60,6 +60,17 @@ def test_json_of_a_forest_shows_the_tails_of_a_rule(ini: Path) -> None:
     assert found["nodes"][edge["node"]][:3] == ["X", 0, 6]
     assert sorted(target[0] for target in edge["targets"]) == sorted(rule.split(" ||| ")[1] for rule in LONG[:2])
     assert all(target[1:] == [0, 0, 0, 0] for target in edge["targets"])
+
+
+def test_a_cut_forest_counts_the_rules_alone(ini: Path) -> None:
+    """An application that joins the tails of such a rule is none of a rule."""
+    analyser = Analyser.from_ini(ini)
+    analysis = analyser(SENTENCES[1])
+    assert analysis.forest is not None and analysis.forest.is_rest.any()
+    for cut in (Cut(1), Cut(100), Cut(least=0.01)):
+        part, whole = (json.loads(analyser.json(0, analysis, one)) for one in (cut, Cut()))
+        counts = [sum(len(edge["targets"]) for edge in one["edges"]) for one in (part, whole)]
+        assert [part["cut"]["kept"], part["cut"]["of"]] == counts
 
 
 def test_files_of_forests_refuse_such_a_rule(ini: Path, tmp_path: Path) -> None:

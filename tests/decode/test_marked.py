@@ -11,7 +11,7 @@ from decoders import WEIGHTS, small_config
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.terms import Term
+from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.marked import MODES
 
@@ -73,6 +73,34 @@ def test_inclusive_translations_compete_by_their_probabilities(config: DecoderCo
             assert own and all(
                 found[text] == pytest.approx(base[text] + weight * (1 + math.log(0.25)), abs=1e-6) for text in own
             )
+
+
+def test_each_tag_has_its_own_probability(config: DecoderConfig) -> None:
+    line = '<np translation="home" prob="0.5">casa</np> la <np translation="home" prob="0.001">casa</np>'
+    with EmbeddedDecoder(config) as decoder:
+        both = [texts(decoder, line, "inclusive", WEIGHTS | {"Terminology": weight}) for weight in (0.0, 1.0)]
+        one, other = 1 + math.log(0.5), 1 + math.log(0.001)
+        for text, added in (("home the home", one + other), ("home the house", one), ("house the home", other)):
+            assert both[1][text] - both[0][text] == pytest.approx(added, abs=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["exclusive", "constraint", "inclusive", "choice", "first", "soft"])
+def test_a_translation_of_some_words_holds_for_them_alone(config: DecoderConfig, mode: str) -> None:
+    """Equal words elsewhere have the rules of the grammar; so have those that a longer term of a glossary contains."""
+    with EmbeddedDecoder(config) as decoder:
+        if mode == "choice":
+            (one,) = decoder.translate(["casa la casa"], WEIGHTS, 10_000, choices=[ChosenSpan((2, 3), "home")])
+            found = {hypothesis.text for hypothesis in one.hypotheses}
+        elif mode == "soft":
+            terms = [Term("casa", ("home",), "soft"), Term("la casa", ("the cabin",), "soft")]
+            (one,) = decoder.translate(["casa la casa"], WEIGHTS, 10_000, terms=terms)
+            found = {hypothesis.text for hypothesis in one.hypotheses}
+        elif mode == "first":
+            found = {*texts(decoder, '<np translation="home">casa</np> la casa', "exclusive")}
+        else:
+            found = {*texts(decoder, 'casa la <np translation="home">casa</np>', mode)}
+        assert any("home" in text for text in found) and not any("home the home" in text for text in found)
+        assert ("home the house" if mode in ("first", "soft") else "house the home") in found
 
 
 def test_glossary_terms_yield_to_tags(config: DecoderConfig) -> None:

@@ -43,7 +43,7 @@ STRAIGHT = [[0, 0], [1, 1]]
         ({"terms": [Term("otra", ("other",), "soft")]}, (), (0, 2)),
         ({"terms": [Term("otra", (), "keep")]}, (), (0, 2)),
         ({"terms": [Term("casa otra", ("x",))]}, (), (1, 2)),
-        ({"choices": [ChosenSpan((2, 3), "other")]}, (), (0, 2)),  # its rule fits elsewhere, too
+        ({"choices": [ChosenSpan((2, 3), "other")]}, (), (2,)),
         ({}, [("otra casa otra", "x y z", STRAIGHT)], (0, 1, 2)),
         ({}, [("otra verde", "x green", STRAIGHT)], (0, 2)),
         ({}, [("otra casa", "x", [[0, 0], [1, 0]])], (0, 1)),  # one rule of both words
@@ -56,6 +56,15 @@ def test_words_of_every_kind_of_teaching(
     if pairs:
         more = more | {"memory": memory_of(tmp_path / "memory", *pairs)}
     assert translated(tmp_path, "otra casa otra", **more).taught == taught
+
+
+def test_a_correction_holds_where_an_equal_choice_does_not(tmp_path: Path) -> None:
+    memory, choices = memory_of(tmp_path / "memory", CORRECTION), [ChosenSpan((0, 1), "hut")]
+    (found,) = EmbeddedDecoder(small_config(tmp_path)).translate(
+        ["casa otra casa"], WEIGHTS | {"Correction": 50.0}, 1000, choices=choices, memory=memory
+    )
+    texts = [one.text for one in found.hypotheses]
+    assert texts[0] == "hut otra hut" and "hut otra house" in texts and not any("house otra" in one for one in texts)
 
 
 def test_without_a_parse_hard_terms_alone_teach(tmp_path: Path) -> None:

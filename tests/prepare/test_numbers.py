@@ -10,6 +10,8 @@ from services import little_preparation
 
 from lscfg import cli
 from lscfg.api.decoder import Decoder
+from lscfg.decode.confidence import Confidence
+from lscfg.decode.memory import Memory
 from lscfg.formats.ini import write_ini
 from lscfg.prepare.numbers import NumberFormats
 from lscfg.prepare.untouched import lost_parts, untouched_parts
@@ -66,14 +68,20 @@ def test_numbers_are_not_taken_for_versions() -> None:
     assert lost_parts("1.234.567 und 1.2.3", "1,234,568 and 1,2,3", formats) == ["1.2.3", "1.234.567"]
 
 
-def test_decoders_change_numbers_that_no_rule_contains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    little_preparation(tmp_path)  # Spanish and English
-    folder = tmp_path / "systems" / "little"
+def little_system(experiment: Path) -> Path:
+    """Writes a system of Spanish and English into the folder of an experiment."""
+    little_preparation(experiment)
+    folder = experiment / "systems" / "little"
     folder.mkdir(parents=True)
     write_ini(folder / "cdec.ini", small_config(folder))
     with (folder / "grammar").open("a") as file:
         file.write("[X] ||| 2,5 ||| 2,5 ||| P=1\n")
     (folder / "weights").write_text("".join(f"{name} {w}\n" for name, w in WEIGHTS.items() if name != "Latent"))
+    return folder
+
+
+def test_decoders_change_numbers_that_no_rule_contains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = little_system(tmp_path)
     text = ["casa 1.234,5", "casa 2,5", "casa 3,5 casa 24.12.2014"]
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in text))
     names = [str(folder / "cdec.ini"), str(folder / "weights")]
@@ -92,6 +100,30 @@ def test_decoders_change_numbers_that_no_rule_contains(tmp_path: Path, capsys: p
     write_ini(tmp_path / "plain" / "cdec.ini", small_config(tmp_path / "plain"))  # no preparation, so no languages
     with Decoder(tmp_path / "plain" / "cdec.ini", names[1]) as decoder:
         assert "1.234,5" in decoder.translate(text)[0].split()
+
+
+def test_comparisons_and_measures_are_those_of_changed_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, text = little_system(tmp_path), ["casa 1.234,5 la casa", "la casa 2,5 casa", "la casa verde 3,5"] * 8
+    with Decoder(folder / "cdec.ini", folder / "weights") as decoder:
+        output = decoder.translate(text)
+        assert all(any(number in line for number in ("1,234.5", "2,5", "3.5")) for line in output)
+        for source, target in zip(text[:3], output, strict=False):
+            assert decoder.why_not(source, target).verdict == "same"
+        found = decoder.why_not("casa 1.234,5", "home 1,234.5")
+        assert [(rule.source, rule.target) for rule in found.missing] == [("casa", "home")]
+    for name, lines in (("f", text), ("e", output)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = [str(tmp_path / name) for name in ("f", "e")]
+    learned = tmp_path / "confidence.json"
+    assert cli.main(["evaluate", "confidence", str(folder), *files, "-o", str(learned)]) == 0
+    bands = Confidence.read(learned).words.bands
+    assert sum(band.right for band in bands) == sum(band.count for band in bands) > 0
+    Memory(tmp_path / "memory", lambda source, target: [(k, k) for k in range(len(source))]).add("otra", "other")
+    capsys.readouterr()
+    assert cli.main(["evaluate", "corrections", str(folder), str(tmp_path / "memory"), *files]) == 0
+    assert "BLEU        100.00 without corrections, 100.00 with" in capsys.readouterr().out
 
 
 def test_numbers_after_names_are_versions() -> None:

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from categories import RULES, random_parameters, saved, table_of
 from estimates import add_context_model, add_loglinear, estimate_mle
 from helpers import derivations, sampled_pairs
 from hypothesis import given
@@ -117,6 +118,16 @@ def test_losses_are_those_of_sums_over_all_derivations(tmp_path, signed, negativ
         for name in MEASURES:
             assert found.scores[name].loss[k] == pytest.approx(loss[name], rel=1e-9), name
     assert min(asked.values()) >= 3 and (floored > 0) == (negative == "clamp")
+
+
+def test_several_categories_are_refused(tmp_path):
+    train = corpus(TRAIN)
+    path = saved(random_parameters(table_of(RULES, ("A", "B")), (2, 3), 1), tmp_path / "m")
+    with pytest.raises(InputError, match=r"m: has several categories, but choices are those of \[X\] alone"):
+        Diagnosis(train, corpus(HELD)).measure_all(path)
+    labelled = train.with_categories(("A", "B"), np.arange(len(train.rule), dtype=np.int32) % 2)
+    with pytest.raises(InputError, match="the training derivations have several categories"):
+        Diagnosis(labelled, corpus(HELD))
 
 
 def test_whatever_is_in_a_forest_is_right(tmp_path):

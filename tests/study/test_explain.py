@@ -8,12 +8,15 @@ import unicodedata
 
 import numpy as np
 import pytest
+from categories import RULES as LABELLED
+from categories import Enumerated, random_parameters, saved, table_of
 from forests import RULES, build
 from helpers import derivations, rule_table, save_model
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import describe
 from lscfg.errors import InputError
+from lscfg.grammar.write import glue_rules
 from lscfg.io.columns import WIDTH, fit
 from lscfg.io.write import write_lines
 from lscfg.kernel import Binding, ParseOptions, X
@@ -100,6 +103,72 @@ def test_signed_models_are_explained_without_states(tmp_path):
     explanation = Explainer(tmp_path / "m")("b a b")
     assert explanation.translation and not any(span.states for span in explanation.spans)
     assert not re.search(r"^  states [0-9]", explanations_text([explanation]), re.M)
+
+
+def test_a_negative_sum_has_shares_and_gains(tmp_path):
+    """The shares are those of absolute marginals, or of positive ones if the ini says so."""
+    rng, table = np.random.default_rng(3), rule_table(RULES)
+    tensors = [rng.normal(size=[3] * (a + 1)) for a in table.arity]
+    one = OneState(np.full(len(RULES), 0.1), np.array([0.1]))
+    save_model(tmp_path / "m.lscfg", table, tensors, rng.normal(size=3), rng.normal(size=3), one)
+    write_lines(tmp_path / "g", [f"[X] ||| {rule} |||" for rule in RULES])
+    for negative in ("flip", "clamp"):
+        line = f"feature_function=LSCFG model=m.lscfg features=paper negative={negative}"
+        head = ["formalism=scfg", "grammar=g", "goal=X", "scfg_no_hiero_glue_grammar=true"]
+        write_lines(tmp_path / f"{negative}.ini", [*head, line])
+    explainers = [Explainer(tmp_path / name) for name in ("m.lscfg", "flip.ini", "clamp.ini")]
+    sentences, signs, clamped = ["a b", "b a", "a b a", "b a b", "a c b", "a a b", "b b a", "a b c a"], [], 0
+    for sentence in sentences:
+        grammar = explainers[0].grammar
+        ids = np.array([grammar.vocab.find(word) for word in sentence.split()], np.int32)
+        inference = Binding(explainers[0].model, grammar).infer(grammar.parse(ids, ParseOptions(100, False, 2, X)))
+        signs.append(inference.sign)
+        for explainer in explainers:
+            flips = explainer is not explainers[2]
+            for span in explainer(sentence, top=100, least=0.0).spans:
+                edges = {}
+                for choice in span.choices:
+                    edges.setdefault((choice.source, choice.spans), []).append(choice)
+                for choices in edges.values():
+                    values = [abs(c.marginal) if flips else max(c.marginal, 0.0) for c in choices]
+                    clamped += not flips and min(c.marginal for c in choices) < 0
+                    if sum(values) > 0:
+                        shares = [value / sum(values) for value in values]
+                        assert [c.given_source for c in choices] == pytest.approx(shares)
+                        for choice, share in zip(choices, shares, strict=True):
+                            known = choice.frequency is not None and share > 0  # c is passed through by the first
+                            gain = math.log(share * len(choices)) if known else None
+                            assert choice.gain == (pytest.approx(gain, abs=1e-9) if known else None)
+    assert {-1, 1} <= {*signs} and clamped
+
+
+def test_models_of_several_categories_are_explained(tmp_path):
+    table = table_of(LABELLED, ("A", "B"))
+    parameters = random_parameters(table, (2, 3), 1)
+    one = OneState(np.arange(1.0, len(table) + 1), np.array([0.1, 0.2]), np.array([0.5, 0.5]))
+    path = saved(dataclasses.replace(parameters, one=one), tmp_path / "m.lscfg")
+    write_lines(tmp_path / "g", [f"{table.text(k)} |||" for k in range(len(table))] + [*glue_rules(table)])
+    options = ["add_pass_through_rules=true", "scfg_no_hiero_glue_grammar=true", "scfg_max_span_limit=100"]
+    line = f"feature_function=LSCFG model={path} features=paper"
+    write_lines(tmp_path / "cdec.ini", ["formalism=scfg", "grammar=g", *options, line])
+    for explainer in (Explainer(path), Explainer(tmp_path / "cdec.ini")):
+        sentence = "u a c b"
+        found = explainer(sentence, top=100, least=0.0)
+        forest = explainer._parse(sentence.split())
+        sums = Enumerated(forest, explainer.grammar, parameters)
+        names = [explainer.grammar.category_name(category) for category in forest.node_cat]
+        nodes = zip(names, map(tuple, forest.node_span.tolist()), sums.nodes, strict=True)
+        wanted = {(name, span): value for name, span, value in nodes if name in ("A", "B")}
+        said = {(one.category, one.span): one for one in found.spans}
+        assert {key: one.marginal for key, one in said.items()} == pytest.approx(wanted) and len(said) > 4
+        assert math.exp(found.log_g) == pytest.approx(sums.g) and found.translation and not found.unknown
+        (x, y), (z,) = (said[name, (1, 2)].choices for name in "AB")
+        assert {x.target: x.frequency, y.target: y.frequency} == pytest.approx({"x": 1 / 3, "y": 2 / 3})
+        assert (z.target, z.frequency) == ("x", 1.0)
+        text, page = explanations_text([found]), explanations_html([found])
+        for name in "AB":
+            assert f"[{name}] [1,2) a  μ" in text and f"[{name}] a · μ" in page
+        assert explainer("u q").unknown == ("q",) and explainer("u q").translation
 
 
 def test_text_is_narrow_and_says_all(model):

@@ -6,6 +6,7 @@ import math
 import kenlm
 import numpy as np
 import pytest
+from categories import RULES, random_parameters, saved, table_of
 from estimates import add_loglinear, estimate_mle
 
 from lscfg.cli import main
@@ -56,6 +57,12 @@ def test_no_question():
         Questions.held_out(words(TRAIN), words([("a", "A")]), InventorySettings())
     with pytest.raises(InputError, match="only in even or only in odd sentences"):
         measure_scores(ScoreEvaluator(Questions.held_out(words(TRAIN), words(HELD[:1]), InventorySettings())), [])
+
+
+def test_models_of_several_categories_are_refused(tmp_path):
+    path = saved(random_parameters(table_of(RULES, ("A", "B")), (2, 3), 1), tmp_path / "m")
+    with pytest.raises(InputError, match="m: has several categories"):
+        ScoreEvaluator(questions()).candidates(path)
 
 
 def test_tokens_of_the_training_text():

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from lscfg import log
+from lscfg.bundle.places import number_formats
 from lscfg.bundle.system import open_system
 from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.memory import Memory, pair_aligner
@@ -58,11 +59,13 @@ def run(args: argparse.Namespace) -> None:
             else "the text contains no sentence"
         )
         raise InputError(fault, args.source)
+    numbers = number_formats(args.system)
     texts, *wanted = ([lines[k] for k in chosen] for lines in (sentences, *references))
     with system.decoder() as decoder:
 
         def translate(weights: Mapping[str, float], memory: Memory | None = memory) -> list[str]:
-            return [one.hypotheses[0].text for one in decoder.translate(texts, weights, memory=memory)]
+            found = decoder.translate(texts, weights, memory=memory, numbers=numbers)
+            return [one.hypotheses[0].text for one in found]
 
         weights = dict(system.weights)
         if args.output:
@@ -71,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         outputs = translate(weights, None), translate(weights)
         found = compare_corrected(*outputs, wanted)
         align = pair_aligner(args.corrections, decoder.align)
-        replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted[0], align), wanted)
+        replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted[0], align, numbers), wanted)
     print(f"sentences   {len(texts)} of {len(sentences)}; the others are stored")
     print(f"BLEU        {_gain(found, args)}")
     nearest = [memory.recall(text).similar[:1] for text in texts]

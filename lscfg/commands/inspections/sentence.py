@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.places import preparation_of
+from lscfg.bundle.places import number_formats, preparation_of
 from lscfg.bundle.system import INI, ini_file, open_system
 from lscfg.corpus.parallel import check_plain, check_plain_sentences, check_sentences, plain_fault
 from lscfg.decode.analysis import Analyser
@@ -140,7 +140,8 @@ def _comparison(args: argparse.Namespace, ini: str, sentence: str) -> str:
     check_plain([wanted], "WHY-NOT")
     check_sentences([wanted], "WHY-NOT")
     system = open_system(args.model, args.weights)
-    return COMPARISONS[args.format](system.decoder().why_not(sentence, wanted, system.weights))
+    why = system.decoder().why_not(sentence, wanted, system.weights, number_formats(args.model))
+    return COMPARISONS[args.format](why)
 
 
 def _prepared(models: Sequence[str], sentence: str, number: int = 0) -> str:
