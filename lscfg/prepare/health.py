@@ -17,7 +17,7 @@ from lscfg.errors import quote
 from lscfg.io.columns import align_columns
 from lscfg.io.json_files import write_json
 from lscfg.prepare.encoded import NOT_DECODED
-from lscfg.prepare.near import near_form, near_texts
+from lscfg.prepare.near import near_form, near_references, near_texts
 from lscfg.prepare.profiles import LEAST_PAIRS, foreign_sentences
 from lscfg.prepare.repair import decode_entities, is_misread, repaired_encoding, without_formatting
 from lscfg.prepare.suspects import DAMAGED, ENTITIES, RETURNS, TAGS, content_of, numbers_differ, scripts_of
@@ -234,8 +234,7 @@ class Health:
         self, places: Sequence[tuple[str, int]], texts: tuple[list[str], list[str]], held: Sequence[str]
     ) -> dict[int, str]:
         """Counts training pairs whose source is near one of the sources that are held out; returns those to drop."""
-        near = near_texts([*held, *texts[0]], _LEAK) if held else {}
-        found = sorted(number - len(held) for number, other in near.items() if other < len(held) <= number)
+        found = sorted(near_references(held, texts[0], _LEAK))
         done = DROPPED if LEAK in self._drop else KEPT
         for number in found:
             self.note(LEAK, done, *places[number], (texts[0][number], texts[1][number]))

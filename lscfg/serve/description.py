@@ -9,6 +9,7 @@ from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.confidence import Confidence
 from lscfg.decode.terms import FORMS, MATCHES, MODES, MOST_FORMS, MOST_WORDS
 from lscfg.formats.marked import MODES as XML_MODES
+from lscfg.io.json_files import COUNT, check_shape
 from lscfg.markup.formats import FORMATS
 from lscfg.prepare.languages import is_unspaced
 from lscfg.serve import corrections, why_not
@@ -80,11 +81,22 @@ def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[ShownSco
 
     Args:
         results: content of ``results.json`` of the experiment.
+
+    Raises:
+        ValueError: the content is not that of an experiment.
     """
-    row = next((row for row in results.get("systems", ()) if row.get("system") == system), None)
-    if row is None or not isinstance(row.get("test_bleu"), int | float):
+    check_shape(results, dict[str, Any])
+    rows = results.get("systems", [])
+    check_shape(rows, list[dict[str, Any]], "systems")
+    row = next((row for row in rows if row.get("system") == system), None)
+    if row is None:
         return ()
-    sentences = int(results.get("test sentences") or 0)
+    sentences = results.get("test sentences", 0)
+    check_shape(sentences, COUNT, "test sentences")
+    for key in ("test_bleu", "test_bleu_ci", "test_chrF2", "test_TER"):
+        check_shape(row.get(key), float | None, key)
+    if row.get("test_bleu") is None:
+        return ()
     named = (("BLEU", "test_bleu", "test_bleu_ci"), ("chrF2", "test_chrF2", ""), ("TER", "test_TER", ""))
     return tuple(
         ShownScore(name, row[key], row.get(interval), sentences)

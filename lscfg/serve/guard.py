@@ -28,6 +28,9 @@ LOOPBACK = ("127.", "::1")
 OTHER = "other"
 """Path in counts of what the application does not offer."""
 
+_NAME = "lscfg.name"
+"""Key of the name in the scope of a request."""
+
 GONE = 499
 """Status in the log of a request whose client left before the answer."""
 
@@ -81,6 +84,14 @@ class Hosts:
         return False
 
 
+def request_name(scope: MutableMapping[str, Any]) -> str:
+    """The name of a request, which its scope keeps: the client's ``X-Request-ID``, or a new one."""
+    if _NAME not in scope:
+        given = Headers(scope=scope).get("x-request-id", "")
+        scope[_NAME] = given if re.fullmatch(r"[\w.:-]{1,64}", given, re.ASCII) else uuid4().hex[:16]
+    return str(scope[_NAME])
+
+
 class Guard:
     """An ASGI application around another one.
 
@@ -101,10 +112,10 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await _Exchange(self, scope, receive, send).run(self._app, self._hosts, self._largest)
 
-    def note(self, peer: str, status: int, error: str) -> None:
+    def note(self, peer: str, status: int, error: str, name: str) -> None:
         """Counts and logs a refusal of something that was no request."""
         self.count("", status, 0.0)
-        log.info(f"{peer} - {status}: {error}")
+        log.info(f"{peer} - {status} {name}: {error}")
 
     def count(self, path: str, status: int, seconds: float) -> None:
         """Counts an answer; paths that the application does not offer count together."""
@@ -128,8 +139,7 @@ class _Exchange:
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send):
         self._guard, self._scope, self._receive, self._send = guard, scope, receive, send
         self._headers = Headers(scope=scope)
-        given = self._headers.get("x-request-id", "")
-        self._name = given if re.fullmatch(r"[\w.:-]{1,64}", given, re.ASCII) else uuid4().hex[:16]
+        self._name = request_name(scope)
         self._began = time.monotonic()
         self._size, self._read = 0, False
         self._status = 0

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from lscfg.serve.guard import request_name
 from lscfg.serve.refusal import RefusalError, json_line
 from lscfg.version import __version__
 
@@ -44,8 +45,8 @@ HALF_CLOSED_SECONDS = 0.25
 EVICTABLE_SECONDS = 1.0
 """A connection that keeps the server waiting for so long gives way to another client where no place is left."""
 
-Note = Callable[[str, int, str], None]
-"""Takes the client's address, the status and the reason of a request that the application never saw."""
+Note = Callable[[str, int, str, str], None]
+"""Takes the client's address, the status, the reason and the name of a request that the application never saw."""
 
 
 class ServiceConfig(uvicorn.Config):
@@ -314,10 +315,13 @@ class LimitedProtocol(H11Protocol):
 
     def _refuse(self, refusal: RefusalError) -> None:
         """Answers instead of the application, and closes the connection."""
-        if not self._leave(refusal):
-            self.config.note(self.client[0] if self.client else "-", refusal.status, str(refusal))
+        if self._leave(refusal):
+            name = request_name(cast("dict[str, Any]", self.cycle.scope))
+        else:
+            name = request_name({"headers": []})
+            self.config.note(self.client[0] if self.client else "-", refusal.status, str(refusal), name)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self._answer(refusal.status, {"error": str(refusal)}, refusal.headers)
+            self._answer(refusal.status, {"error": str(refusal)}, {**refusal.headers, "x-request-id": name})
         self._unread = True
         self.transport.close()
 

@@ -15,7 +15,7 @@ from lscfg.bundle.places import preparation_of
 from lscfg.bundle.system import TranslationSystem, one_system, open_system
 from lscfg.decode.glossary import Glossary
 from lscfg.errors import InputError
-from lscfg.io.read import read_lines, read_utf8
+from lscfg.io.read import read_bytes, read_lines
 from lscfg.json_text import parse_json
 from lscfg.parallel.log_thread import log_in_thread
 from lscfg.serve.application import Application, Offer
@@ -90,11 +90,22 @@ def _offer(args: argparse.Namespace, system: TranslationSystem, place: Path) -> 
     if args.api_key_file and not keys:
         raise InputError("contains no key; write one key into each line", args.api_key_file)
     report = Path(args.report) if args.report else _report_of(place)
-    scores: tuple[ShownScore, ...] = ()
-    if report is not None and (results := report.with_name("results.json")).is_file():
-        scores = experiment_scores(parse_json(read_utf8(results), infinities=True), system.name)
+    scores = () if report is None else _scores_of(report, system.name)
     content = None if report is None else report.read_bytes()
     return Offer(args.cors, not args.no_page, languages, keys, content, scores)
+
+
+def _scores_of(report: Path, system: str) -> tuple[ShownScore, ...]:
+    """The scores in the results next to a report; none, with a warning, if the file is damaged or another program's."""
+    results = report.with_name("results.json")
+    if not results.is_file():
+        return ()
+    try:
+        return experiment_scores(parse_json(read_bytes(results)), system)
+    except ValueError as error:
+        reason = f"damaged, or not written by lscfg run ({error}), so the page shows no scores"
+        log.warning(f"{results}: {reason}; restore the file, or move the report to another folder")
+        return ()
 
 
 def _report_of(place: Path) -> Path | None:

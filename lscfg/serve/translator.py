@@ -27,12 +27,13 @@ from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.numbers import NumberFormats
-from lscfg.prepare.sentences import Undivided, split_sentences
+from lscfg.prepare.sentences import Undivided
 from lscfg.prepare.sides import Side
 from lscfg.prepare.untouched import lost_parts, untouched_parts
 from lscfg.serve.detection import LanguageDetection
 from lscfg.serve.lattices import BadSentenceError, LongSentenceError, lattice_words, path_words
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
+from lscfg.serve.stored import sentence_count, stored_source
 from lscfg.serve.tagged import Tags, untagged
 from lscfg.study.comparison import comparison_object
 
@@ -233,8 +234,7 @@ class Translator:
         assert self._memory is not None
         words, typed = self._words(source, options), ""
         if options.raw and self._sides is not None:
-            if (parts := len(split_sentences(source, self._sides[0].recipe.language, self._whole))) > 1:
-                raise BadSentenceError(f"source: {parts} sentences; store each of them with its translation")
+            _refuse_several(source, self._sides[0], self._whole, "store each of them with its translation")
             if "\0" in target or length_fault(target):
                 raise BadSentenceError("target: contains a NUL character or is too long")
             text = self._sides[1].clean(target)
@@ -256,8 +256,7 @@ class Translator:
         """
         words, sides = self._words(source, options), self._sides if options.raw else None
         if sides is not None:
-            if (parts := len(split_sentences(source, sides[0].recipe.language, self._whole))) > 1:
-                raise BadSentenceError(f"source: {parts} sentences; ask for each of them")
+            _refuse_several(source, sides[0], self._whole, "ask for each of them")
             if "\0" in wanted or length_fault(wanted):
                 raise BadSentenceError("wanted: contains a NUL character or is too long")
             wanted = sides[1].encode(wanted)
@@ -265,7 +264,7 @@ class Translator:
             raise BadSentenceError(f"wanted: {fault}")
         try:
             with held_back():
-                found = comparison_object(self._decoder.why_not(words, wanted, self._weights))
+                found = comparison_object(self._decoder.why_not(words, wanted, self._weights, self._numbers))
         except InputError as error:
             raise BadSentenceError(str(error)) from None
         if sides is not None:
@@ -286,7 +285,7 @@ class Translator:
         return [
             {
                 "id": pair.id,
-                "source": pair.source if sides is None else sides[0].decode(pair.source),
+                "source": pair.source if sides is None else stored_source(pair.source, sides[0], self._whole),
                 "target": (options.raw and pair.typed) or self._restored(pair.target, options),
                 "time": pair.time or None,
             }
@@ -374,6 +373,16 @@ def _ends(given: GivenTerms, words: str, after: int) -> bool:
 def _check_words(text: str, options: TranslationOptions) -> None:
     if (count := len(text.split())) > options.max_words:
         raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
+
+
+def _refuse_several(source: str, side: Side, whole: Undivided, cure: str) -> None:
+    """Refuses a source of several sentences.
+
+    Raises:
+        BadSentenceError: the source has several sentences.
+    """
+    if (count := sentence_count(source, side, whole)) > 1:
+        raise BadSentenceError(f"source: {count} sentences; {cure}")
 
 
 def _untouched(text: str, source: Side, numbers: NumberFormats | None) -> list[Term]:

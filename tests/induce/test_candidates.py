@@ -6,7 +6,7 @@ from scipy import sparse
 from seeds import seeds
 
 from lscfg.errors import InputError
-from lscfg.induce.propagated import ranking
+from lscfg.induce.propagated import mapping, ranking
 from lscfg.induce.propagated.candidates import _largest, lexical_weights
 from lscfg.induce.propagated.held import hold_out
 from lscfg.induce.propagated.mapping import from_map, ridge
@@ -74,6 +74,25 @@ def test_a_map_finds_words_whose_contexts_correspond():
     right = [int((found[k] > found[k, k]).sum()) for k in hidden]
     assert np.mean(right) < 3  # of 30; by chance it would be 15
     assert found[WORDS - 1].max() <= 1 + 1e-6
+
+
+def test_words_with_longer_labels_alone_choose_no_penalty(monkeypatch):
+    """A map reaches phrases of two words; other words would be ranked by an arbitrary phrase."""
+    dice = np.random.default_rng(5)
+    source, target = [f"f{k}" for k in range(WORDS)], [*(f"e{k}" for k in range(WORDS)), "e0 e1 e2"]
+    labels = {(k, WORDS if k % 2 == 0 else k): 1.0 for k in range(WORDS - 4)}
+    contexts = [dice.poisson(2, (len(side), 4 * WORDS)) for side in (source, target)]
+    ranked = []
+
+    def rank(source, target, image, rows, labels):
+        ranked.extend(np.diff(labels.indptr)[rows].tolist())
+        return 0.0
+
+    monkeypatch.setattr(mapping, "_held_out", rank)
+    assert from_map(phrase_file(source, target, labels, contexts), GraphSettings(rank=5)).nnz > 0
+    assert ranked and min(ranked) > 0
+    long = {(k, WORDS): 1.0 for k in range(WORDS - 4)}
+    assert from_map(phrase_file(source, target, long, contexts), GraphSettings(rank=5)).nnz == 0
 
 
 def test_nothing_to_map():

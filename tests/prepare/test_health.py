@@ -10,7 +10,7 @@ from planted_faults import PLANTS, plant
 from lscfg.cli import main
 from lscfg.prepare.corpus import RawFiles, check_health, prepare_corpus
 from lscfg.prepare.health import DROPPABLE, FAULTS, HEALTH, Health
-from lscfg.prepare.near import near_texts
+from lscfg.prepare.near import near_references, near_texts
 from lscfg.prepare.profiles import foreign_sentences
 from lscfg.prepare.repair import decode_entities, is_misread, repaired_encoding, without_formatting
 from lscfg.prepare.settings import PrepareSettings
@@ -240,28 +240,73 @@ def test_numbers_and_addresses(source, target, differ):
     assert numbers_differ(source, target) is differ
 
 
+def shared_words(one, other):
+    """Common words of two lines, as a share of the words of both."""
+    one, other = one.split(), other.split()
+    common = sum(min(one.count(word), other.count(word)) for word in {*one})
+    return common / (len(one) + len(other) - common)
+
+
+def changed_lines(draw, lines, words, count):
+    """Lines with one word changed."""
+    for _ in range(count):
+        line = draw.choice(lines).split()
+        line[draw.randrange(len(line))] = draw.choice(words)
+        yield " ".join(line)
+
+
 def test_near_texts_agree_with_all_comparisons():
     """Nearly all lines of which an earlier one shares 80 % of the words are found, and no other."""
     draw = random.Random(4)
     words = [f"w{number}" for number in range(60)]
     lines = [" ".join(draw.choices(words, k=12)) for _ in range(150)]
-    for _ in range(100):
-        line = draw.choice(lines[:150]).split()
-        line[draw.randrange(12)] = draw.choice(words)
-        lines.append(" ".join(line))
-
-    def share(one, other):
-        one, other = one.split(), other.split()
-        common = sum(min(one.count(word), other.count(word)) for word in {*one})
-        return common / (len(one) + len(other) - common)
-
+    lines += changed_lines(draw, lines[:150], words, 100)
     expected = {
-        number for number, line in enumerate(lines) if any(share(line, other) >= 0.8 for other in lines[:number])
+        number for number, line in enumerate(lines) if any(shared_words(line, other) >= 0.8 for other in lines[:number])
     }
     found = near_texts(lines)
-    assert all(other < number and share(lines[number], lines[other]) >= 0.8 for number, other in found.items())
+    assert all(other < number and shared_words(lines[number], lines[other]) >= 0.8 for number, other in found.items())
     assert len(found) >= 0.9 * len(expected) > 80
     assert near_texts([]) == near_texts(["", "", "."]) == {}
+
+
+def test_lines_near_references_agree_with_all_comparisons():
+    """Nearly all lines near a reference are found, whatever the other lines are."""
+    draw = random.Random(4)
+    words = [f"w{number}" for number in range(60)]
+    references = [" ".join(draw.choices(words, k=12)) for _ in range(150)]
+    lines = [*changed_lines(draw, references, words, 100), *(" ".join(draw.choices(words, k=12)) for _ in range(50))]
+    lines += [*changed_lines(draw, lines, words, 100), *lines[:20]]
+    expected = {
+        number for number, line in enumerate(lines) if any(shared_words(line, other) >= 0.8 for other in references)
+    }
+    found = near_references(references, lines, 0.8)
+    assert all(shared_words(lines[number], references[other]) >= 0.8 for number, other in found.items())
+    assert len(found) >= 0.9 * len(expected) > 100
+    assert near_references([], lines, 0.8) == near_references(lines, [], 0.8) == {}
+    assert near_references(["", "."], [".", "", "..."], 0.8) == {}
+
+
+def test_leaks_are_found_where_training_sentences_are_near_each_other():
+    draw = random.Random(1)
+    words = [f"w{number}" for number in range(5000)]
+    held = [" ".join(draw.sample(words, 40)) for _ in range(200)]
+    sources = []
+    for line in held:
+        near = line.split()
+        near[20] = "changed"
+        sources += [" ".join(near)] * 2
+    places = [("a", number) for number in range(400)]
+    texts = sources, [f"t {number}" for number in range(400)]
+    assert [*Health(drop=("leak",)).leaks(places, texts, held)] == [*range(400)]
+
+
+def test_a_line_is_compared_with_the_most_similar_of_many_references():
+    """References of one template meet in large groups."""
+    same = " ".join(f"a{number}" for number in range(58))
+    references = [f"{same} {' '.join(f'b{number}x{k}' for k in range(4))}" for number in range(300)]
+    lines = references[::-1]
+    assert near_references(references, lines, 0.9) == {number: 299 - number for number in range(300)}
 
 
 def test_few_pairs_have_no_profile():

@@ -20,9 +20,12 @@ from lscfg.api.decoder import Decoder
 from lscfg.decode.memory import JOURNAL
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
+from lscfg.prepare.sides import SideRecipe
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.serve.application import ROUTES
 from lscfg.serve.corrections import MOST_LISTED, PAGING
 from lscfg.serve.corrections import ROUTES as OWN_ROUTES
+from lscfg.serve.stored import sentence_count, stored_source
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +81,42 @@ def test_bad_corrections_are_refused(raw: Path, tmp_path: Path, content: Any, st
     found = Client(raw, memory=tmp_path).post("/corrections", content)
     assert found.status_code == status and message in found.json()["error"], found.text
     assert (tmp_path / JOURNAL).read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "source", ["La casa ! la flor", "La casa ? zapato roja", "zapato roja", "zapato ! roja", "La casa roja", "ROMA"]
+)
+def test_a_listed_correction_can_be_stored_and_removed(raw: Path, tmp_path: Path, source: str) -> None:
+    """Restoring raises words after an inner end, and unknown words, which would make another source."""
+    client = Client(raw, memory=tmp_path)
+    number = client.post("/corrections", {"source": source, "target": "the hut"}).json()["id"]
+    (listed,) = client.get("/corrections").json()["corrections"]
+    found = client.post("/corrections", {key: listed[key] for key in ("source", "target")})
+    assert found.status_code == 200 and found.json()["id"] == number, (listed, found.text)
+    found = client("DELETE", f"/corrections/{number}", params={"source": listed["source"]})
+    assert found.status_code == 200, (listed, found.text)
+
+
+@pytest.mark.parametrize("casing", ["lower", "none"])
+@pytest.mark.parametrize(
+    "text", ['"Halt!" rief er.', "Wer? fragte sie.", "Nanu! wieso? fragte er!", "Nein.", 'Er rief: "Halt!"']
+)
+def test_the_text_of_a_stored_source_is_one_sentence(casing: str, text: str) -> None:
+    pytest.importorskip("sacremoses")
+    recipe = SideRecipe("de", "nfc", casing, "moses", TOKENISERS["moses"].Settings(), marked=False)
+    side = recipe.side()
+    assert stored_source(side.encode(text), side).capitalize() == text.capitalize()
+    assert sentence_count(stored_source(side.encode(text), side), side) == 1
+
+
+@pytest.mark.parametrize("source", [" La casa roja", "La casa roja\n\n", "\n\n  La casa roja \n"])
+def test_blanks_and_line_ends_are_no_sentences(raw: Path, tmp_path: Path, source: str) -> None:
+    client = Client(raw, memory=tmp_path)
+    found = client.post("/corrections", {"source": source, "target": "the hut"})
+    assert found.status_code == 200, found.text
+    assert answer(client, "La casa roja")["memory"]["id"] == 1
+    found = client.post("/whynot", {"source": source, "wanted": "the hut"})
+    assert found.status_code == 200, found.text
 
 
 def test_keys_numbers_and_paths(bundle: Path, tmp_path: Path) -> None:

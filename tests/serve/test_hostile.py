@@ -328,15 +328,41 @@ def test_types_of_content_may_have_parameters(service, content_type, wanted):
     assert service.raw(head(f"content-length: {len(body)}", content_type=content_type) + body)[0] == wanted
 
 
+def wait_for(service, text):
+    """Waits until the log, which another thread writes, contains a text."""
+    end = time.monotonic() + 20
+    while not any(text in line for line in service.log):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_requests_have_names_and_answers_a_version(service):
     first, _ = answer(head("x-request-id: my.request-1", "content-length: 2", "connection: close") + b"{}", service)
     assert "x-request-id: my.request-1" in first and re.search(r"server: lscfg/\d", first)
     first, _ = answer(head("x-request-id: a b\x7f", "content-length: 2", "connection: close") + b"{}", service)
     assert re.search(r"x-request-id: [0-9a-f]{16}\b", first) or first.startswith("http/1.1 400")
-    end = time.monotonic() + 20
-    while not any("my.request-1" in line for line in service.log):  # the log is written by another thread
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_for(service, "my.request-1")
+
+
+def test_refusals_of_the_connection_have_names(service):
+    """Of no request, and of one whose body is malformed, which may carry the client's name."""
+    for data, status in ((b"hello\r\n\r\n", 400), (head("x: " + "y" * 40000), 431)):
+        first, _ = answer(data, service)
+        name = re.search(r"x-request-id: ([0-9a-f]{16})\r\n", first + "\r\n")
+        assert name is not None and first.startswith(f"http/1.1 {status} "), first
+        wait_for(service, f" - {status} {name[1]}: ")
+    chunked = head("x-request-id: my.request-2", "transfer-encoding: chunked")
+    first, _ = answer(chunked + b"xyz\r\n", service)
+    assert first.startswith("http/1.1 400 ") and "x-request-id: my.request-2" in first
+    wait_for(service, " s my.request-2: ")
+    with service.connect() as client:
+        client.sendall(head("transfer-encoding: chunked"))
+        time.sleep(0.2)  # the application waits for the body
+        client.sendall(b"xyz\r\n")
+        received = client.recv(1 << 16).decode("latin-1").lower()
+    name = re.search(r"x-request-id: ([0-9a-f]{16})\r\n", received)
+    assert name is not None and received.startswith("http/1.1 400 "), received
+    wait_for(service, f" s {name[1]}: ")
 
 
 def test_pages_of_named_origins_alone_may_call(service):

@@ -496,7 +496,7 @@ def test_a_file_is_translated_with_progress(tab, tmp_path):
     assert tab[f"{link}.download"] == "a.en.txt"
     assert tab[f"fetch({link}.href).then((answer) => answer.text())"] == "The house\nThe flower\n"
     give(tab, "#file", tmp_path / "a.docx")
-    tab.wait("document.querySelector('#file-status').textContent.startsWith('files such as')")
+    tab.wait("document.querySelector('#file-status').lastChild.textContent.startsWith('a.docx: files such as')")
     tab.complaints.clear()  # the browser reports the refusal
 
 

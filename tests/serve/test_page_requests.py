@@ -194,6 +194,43 @@ def test_a_number_that_the_service_gave_to_another_text_removes_nothing(visit: A
     assert found["corrections"] == found["numbers"] == []
 
 
+def test_a_refused_correction_leaves_the_earlier_one_of_the_service(visit: Any) -> None:
+    """The field keeps the text, and keeping it later replaces the earlier correction."""
+    script = """
+    service.stored.set(service.last = 1, ["la casa", "the hut"]);
+    await translate("la casa");
+    const old = fetch, refuses = (address, { method } = {}) => method === "POST" && address === "/corrections";
+    globalThis.fetch = async (...sent) => (refuses(...sent) ? reply(400, { error: "too long" }) : old(...sent));
+    await correct("the villa");
+    await settled();
+    out.stored = [...service.stored];
+    out.field = [nodes.edit.value, nodes.edit.hidden, shown("fault")];
+    out.numbers = JSON.parse(store.get("lscfg.numbers.es.en.s"));
+    globalThis.fetch = old;
+    service.requests.length = 0;
+    await nodes.keep.on.click();
+    out.methods = service.requests.filter(({ path }) => path.startsWith("/corrections")).map(({ method }) => method);
+    out.later = [...service.stored];
+    """
+    found = visit(script, **STALE)
+    assert found["stored"] == [[1, ["la casa", "the hut"]]]
+    assert found["field"] == ["the villa", False, "The service did not store the correction: too long"]
+    assert found["methods"] == ["POST", "DELETE"] and found["later"] == [[2, ["la casa", "the villa"]]]
+    assert found["numbers"] == [["la casa", 2]] and found["corrections"] == [["la casa", "the villa"]]
+
+
+def test_a_correction_that_is_stored_already_is_not_removed(visit: Any) -> None:
+    """The service answers with the number of the equal correction."""
+    script = """
+    service.stored.set(1, ["la casa", "the hut"]);
+    await translate("la casa");
+    await correct("the hut");
+    await settled();
+    out.stored = [...service.stored];
+    """
+    assert visit(script, **STALE)["stored"] == [[1, ["la casa", "the hut"]]]
+
+
 def test_a_removal_of_a_shown_correction_removes_no_other_text_of_the_browser(visit: Any) -> None:
     script = """
     await translate("una flor");
@@ -306,11 +343,53 @@ def test_a_refused_entry_is_named_for_texts_and_files(visit: Any) -> None:
     await settled();
     out.file = shown("file-status");
     nodes.file.on.change({ target: { files: [{ name: "b.txt", size: 1025 }] } });
-    out.large = shown("file-status");
+    out.large = whole(nodes["file-status"].children.at(-1));
     """
     found = visit(script, glossary=[entry("casa"), entry("roja")])
-    assert found["fault"] == found["file"] == "Glossary, “roja” is empty"
+    assert (found["fault"], found["file"]) == ("Glossary, “roja” is empty", "a.txt: Glossary, “roja” is empty")
     assert found["large"] == "b.txt is larger than 1 KiB."
+
+
+def test_files_are_translated_one_after_another(visit: Any) -> None:
+    """Each file has a line, which keeps its link or the reason of its refusal."""
+    script = """
+    globalThis.FormData = class { append(key, value) { if (key === "file") this.name = value.name; } };
+    const sent = [], file = (name) => ({ name, size: 9 }), lines = () => nodes["file-status"].children.map(whole);
+    globalThis.fetch = (_, { body }) => new Promise((answer) => { sent.push({ name: body.name, answer }); });
+    const done = (name) => new Response(`${JSON.stringify({ done: 0, of: 1 })}\\n${JSON.stringify({
+      translatedFileUrl: `http://localhost/download_file/${name}`, name: `en.${name}`, warnings: [] })}\\n`);
+    nodes.file.on.change({ target: { files: [file("a.txt"), file("b.txt")] } });
+    nodes.drop.on.drop({ preventDefault() {}, dataTransfer: { files: [file("c.txt"), file("d.txt")] } });
+    await settled();
+    out.waiting = [sent.length, lines()];
+    for (const answer of [done("a.txt"), reply(400, { error: "damaged" }), done("c.txt"), done("d.txt")]) {
+      sent.at(-1).answer(answer);
+      await settled();
+    }
+    out.sent = sent.map(({ name }) => name);
+    out.lines = lines();
+    """
+    found = visit(script)
+    assert found["waiting"] == [1, ["Sending a.txt.", "b.txt waits.", "c.txt waits.", "d.txt waits."]]
+    assert found["sent"] == ["a.txt", "b.txt", "c.txt", "d.txt"]
+    downloads = [f"Download en.{name}.txt" for name in "acd"]
+    assert found["lines"] == [downloads[0], "b.txt: damaged", *downloads[1:]]
+
+
+def test_the_latest_of_two_questions_is_answered(visit: Any) -> None:
+    script = """
+    await translate("la casa");
+    const answers = [];
+    globalThis.fetch = () => new Promise((answer) => { answers.push(answer); });
+    nodes.why.on.click();
+    nodes.why.on.click();
+    for (const [number, error] of [[1, "the latest"], [0, "the first"]]) {
+      answers[number](reply(400, { error }));
+      await settled();
+    }
+    out.shown = shown("why-result");
+    """
+    assert visit(script)["shown"] == "the latest"
 
 
 # ---- a browser that stores nothing ----

@@ -61,3 +61,18 @@ def test_commands_and_a_service_share_a_folder(
     (tmp_path / "lines").write_text(f'{lines[0]}\n{{"source": "a. B.", "target": "c"}}\n')
     assert main(add) == 1
     assert f"{tmp_path / 'lines'}:2: " in capsys.readouterr().err
+
+
+def test_an_export_can_be_added_whatever_ends_within_its_sentences(
+    system: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = prepared_bundle(system, tmp_path)
+    for source in ("La casa ! la flor", "zapato ? roja", "\nUna flor\n"):
+        found = Client(bundle, memory=tmp_path / "one").post("/corrections", {"source": source, "target": "the hut"})
+        assert found.status_code == 200, found.text
+    assert main(["inspect", "corrections", str(tmp_path / "one"), str(bundle), "--format", "jsonl"]) == 0
+    (tmp_path / "lines").write_text(capsys.readouterr().out)
+    (tmp_path / "two").mkdir()
+    assert main(["inspect", "corrections", str(tmp_path / "two"), str(bundle), "--add", str(tmp_path / "lines")]) == 0
+    one, two = (Memory(tmp_path / name).pairs for name in ("one", "two"))
+    assert [(pair.source, pair.target) for pair in one] == [(pair.source, pair.target) for pair in two]

@@ -21,6 +21,7 @@ from lscfg.serve.documents import FileStore, StoredFile
 from lscfg.serve.libre import KEYS
 from lscfg.serve.page import FILES
 from lscfg.serve.query import KEYS as OWN_KEYS
+from lscfg.serve.service import _scores_of
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, is_private, language_facts
 
@@ -457,6 +458,31 @@ def test_scores_come_from_the_results_of_the_experiment():
     results = {"test sentences": 300, "systems": rows}
     assert experiment_scores(results, "A") == (ShownScore("BLEU", 30.5, 2.4, 300), ShownScore("chrF2", 50.0, None, 300))
     assert experiment_scores(results, "B") == experiment_scores({}, "A") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{",
+        "",
+        "[" * 3000,
+        '{"systems": {}}',
+        '{"systems": [3]}',
+        '{"systems": [{"system": "A", "test_bleu": "30"}]}',
+        '{"systems": [{"system": "A", "test_bleu": 30, "test_bleu_ci": "2"}]}',
+        '{"systems": [{"system": "A", "test_bleu": Infinity}]}',
+        '{"test sentences": "many", "systems": [{"system": "A", "test_bleu": 30}]}',
+    ],
+)
+def test_results_of_another_program_give_no_scores(text, tmp_path, caplog):
+    """The service that offers a report in their folder begins all the same."""
+    assert _scores_of(tmp_path / "report.html", "A") == () and caplog.text == ""
+    (tmp_path / "results.json").write_text(text)
+    assert _scores_of(tmp_path / "report.html", "A") == ()
+    (warning,) = caplog.messages
+    assert warning.startswith(f"{tmp_path / 'results.json'}: damaged, or not written by lscfg run (")
+    assert warning.endswith("restore the file, or move the report to another folder")
 
 
 def test_figures_for_prometheus(client):

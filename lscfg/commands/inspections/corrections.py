@@ -22,6 +22,7 @@ from lscfg.prepare.record import Record
 from lscfg.serve.filled import document_system
 from lscfg.serve.lattices import BadSentenceError
 from lscfg.serve.settings import ServeSettings
+from lscfg.serve.stored import stored_source
 from lscfg.serve.translator import TranslationOptions, Translator
 
 HELP = "list, export, add or remove the corrections of lscfg serve --corrections"
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
     for pair in memory.pairs:
         source, target = pair.source, pair.target
         if sides is not None:
-            source, target = sides[0].decode(source), pair.typed or sides[1].decode(target)
+            source, target = stored_source(source, sides[0]), pair.typed or sides[1].decode(target)
         if args.format == "tsv":
             sys.stdout.write(f"{pair.id}\t{pair.time}\t{source}\t{target}\n")
         else:

@@ -35,8 +35,11 @@ def from_map(phrases: PhraseFile, settings: GraphSettings) -> sparse.csr_matrix:
     short = _short(phrases.target)
     if not len(known) or not len(open_rows) or not len(short):
         return nothing
-    space = GraphSettings(space="svd", rank=settings.rank, weighting=settings.weighting)
     labels = phrases.labels[:, short].tocsr()
+    known = known[np.diff(labels.indptr)[known] > 0]  # of the other words all labels are longer
+    if not len(known):
+        return nothing
+    space = GraphSettings(space="svd", rank=settings.rank, weighting=settings.weighting)
     source = dense_rows(phrases.source, phrases.words, space)
     target = _short_rows(phrases.target, space)
     pairs = labels[known].tocoo()

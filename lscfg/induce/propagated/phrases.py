@@ -126,7 +126,13 @@ class PhraseFile:
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file (docs/reference/formats.md)."""
+        """Writes named arrays.
+
+        The file contains the vocabulary of a rule table; ``lexicon.words`` and ``lexicon.count``; ``held``, int64, the
+        numbers of held-out phrases; and of each side, as in ``source.count``: ``symbols``, int32, and ``offsets``,
+        int64 [n + 1], of its phrases; ``count``; ``frequent``; and ``contexts``. The matrices ``labels``,
+        ``proposed.NAME`` and ``source.contexts`` are compressed rows: ``indptr``, int64, ``indices``, int32, ``data``.
+        """
         arrays = {name: value for name, value in _table(self.words, NGrams.of([])).arrays().items() if "vocab" in name}
         arrays |= {"lexicon.words": self.lexicon, "lexicon.count": self.lexicon_count}
         arrays |= _matrix_arrays("labels", self.labels, np.float64) | {"held": np.flatnonzero(self.held)}
@@ -294,7 +300,11 @@ def _side(name: str, text: Text, phrases: NGrams, words: int, settings: PhraseSe
 def write_graph(
     path: str | os.PathLike[str], graph: sparse.csr_matrix, phrases: PhraseFile, about: Mapping[str, object]
 ) -> None:
-    """Writes a graph of the source phrases (docs/reference/formats.md)."""
+    """Writes a graph of the source phrases, compressed rows of its weights, float32 [phrases, phrases].
+
+    The file contains the arrays ``graph.indptr``, int64 [phrases + 1], ``graph.indices``, int32, and ``graph.data``.
+    Its metadata contain ``about`` and the hash of the phrases.
+    """
     facts = json.dumps({**about, "phrases": phrases.source.hash(phrases.words)}, sort_keys=True)
     save(path, _matrix_arrays("graph", graph, np.float32), {"lscfg": "graph", "format": "1", "about": facts})
 

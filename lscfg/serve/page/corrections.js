@@ -55,11 +55,14 @@ function mentions(text, { source, match }) {
   return folded(text).includes(folded(source));
 }
 
-// Keeps a correction, and returns what became of it: a message or a fault, and whether anything keeps it.
+// Keeps a correction, and returns what became of it: a message or a fault, and whether anything keeps it. The service
+// removes an earlier one last: if it refuses the new one, the earlier one still answers everyone.
 export async function keepCorrection(source, target) {
-  const before = await unlearn(source);
+  const earlier = numbers().get(source);
+  const { id, message = "", wrong = "" } = state.system?.corrections ? await learn(source, target) : {};
+  if (wrong && earlier !== undefined) return { message, wrong, kept: false };
+  const before = earlier === id ? "" : await unlearn(source, earlier);
   const here = remember(memory().set(source, target));
-  const { message = "", wrong = "" } = state.system?.corrections ? await learn(source, target) : {};
   const faults = [wrong, before && `The earlier correction is still there. ${before}`, here ? "" : UNSTORED];
   return { message, wrong: faults.filter(Boolean).join(" "), kept: here || Boolean(message) };
 }
@@ -67,7 +70,7 @@ export async function keepCorrection(source, target) {
 export async function removeCorrection(source) {
   const now = memory();
   now.delete(source);
-  const here = remember(now), wrong = await unlearn(source);
+  const here = remember(now), wrong = await unlearn(source, numbers().get(source));
   await renew();
   if (wrong || !here) fault(wrong || UNSTORED); // now, since a new translation clears faults
 }
@@ -80,18 +83,17 @@ async function learn(source, target) {
     if (!response.ok) return { wrong: `The service did not store the correction: ${await failure(response)}` };
     const { id, rules } = await response.json();
     keep(storeName("numbers"), [...numbers().set(source, id)]);
-    return { message: `Kept. The system has learnt ${counted(rules, "rule", "rules")} from it and uses them from now on.` };
+    return { id, message: `Kept. The system has learnt ${counted(rules, "rule", "rules")} from it and uses them from now on.` };
   } catch (error) {
     return { wrong: `The service does not answer: ${error.message}` };
   }
 }
 
-// Removes the service's correction of a text, if it is still there; returns the reason if it cannot.
-async function unlearn(source) {
-  const id = numbers().get(source);
+// Removes the service's correction of a text by its number, if it is still there; returns the reason if it cannot.
+async function unlearn(source, id) {
   if (id === undefined) return "";
   const { gone, wrong } = await removeNumber(id, source);
-  if (gone) forget(source);
+  if (gone && numbers().get(source) === id) forget(source);
   return gone ? "" : wrong;
 }
 

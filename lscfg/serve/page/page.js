@@ -131,33 +131,43 @@ async function store() {
 
 // ---- files ----
 
-async function translateFile(file) {
-  const form = new FormData();
-  form.append("file", file);
-  const terms = termsFor(null);
-  if (terms.length) form.append("glossary", JSON.stringify(terms));
-  if (get("key").value.trim()) form.append("api_key", get("key").value.trim());
-  const bar = get("progress"), line = get("file-status"), most = state.system?.limits.max_request;
-  if (file.size > most) { line.replaceChildren(`${file.name} is larger than ${size(most)}.`); return; }
+let files = Promise.resolve(); // ends when all files so far are translated, which is one at a time
+
+function translateFiles(added) {
+  const most = state.system?.limits.max_request;
+  for (const file of added) {
+    const line = element("p", {}, `${file.name} waits.`);
+    get("file-status").append(line);
+    if (file.size > most) line.replaceChildren(`${file.name} is larger than ${size(most)}.`);
+    else files = files.then(() => translateFile(file, line));
+  }
+}
+
+async function translateFile(file, line) {
+  const bar = get("progress"), wrong = (reason) => line.replaceChildren(`${file.name}: ${reason}`);
   bar.removeAttribute("value");
   bar.hidden = false;
   line.replaceChildren(`Sending ${file.name}.`);
   try {
+    const form = new FormData(), terms = termsFor(null), key = get("key").value.trim();
+    form.append("file", file);
+    if (terms.length) form.append("glossary", JSON.stringify(terms));
+    if (key) form.append("api_key", key);
     const response = await fetch("/translate_file?progress=1", { method: "POST", body: form });
-    if (!response.ok) { line.replaceChildren(await failure(response, terms)); return; }
+    if (!response.ok) { wrong(await failure(response, terms)); return; }
     for await (const event of jsonLines(response.body)) {
-      if (event.error) { line.replaceChildren(event.error); return; }
+      if (event.error) { wrong(event.error); return; }
       if (event.translatedFileUrl) {
         const link = element("a", { href: new URL(event.translatedFileUrl).pathname, download: event.name }, `Download ${event.name}`);
         line.replaceChildren(link, ...event.warnings.map((one) => element("span", { className: "note why" }, one)));
       } else {
         bar.max = Math.max(1, event.of);
         bar.value = event.done;
-        if (event.done === 0) line.replaceChildren(`Translating ${event.of} sentences.`);
+        if (event.done === 0) line.replaceChildren(`Translating ${file.name}: ${counted(event.of, "sentence", "sentences")}.`);
       }
     }
   } catch (error) {
-    line.replaceChildren(`The service does not answer: ${error.message}`);
+    wrong(`The service does not answer: ${error.message}`);
   } finally {
     bar.hidden = true;
   }
@@ -242,14 +252,14 @@ function connect() {
   get("why").addEventListener("click", () => explain(corrected, get("edit").value.trim()));
   get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape") editing(false); });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());
-  get("file").addEventListener("change", (event) => { if (event.target.files[0]) translateFile(event.target.files[0]); event.target.value = ""; });
+  get("file").addEventListener("change", (event) => { translateFiles(event.target.files); event.target.value = ""; });
   const drop = get("drop");
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    if (event.dataTransfer.files[0]) translateFile(event.dataTransfer.files[0]);
+    translateFiles(event.dataTransfer.files);
   });
 }
 

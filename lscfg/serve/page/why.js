@@ -7,19 +7,22 @@ const named = (feature) => REASONS.find(([pattern]) => pattern.test(feature))?.[
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 const score = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
 
+let asked = 0; // number of the latest question, whose answer alone is shown
+
 export async function explain(source, wanted) {
-  const box = get("why-result");
+  const box = get("why-result"), own = asked += 1;
+  const show = (...parts) => { if (own === asked) box.replaceChildren(...parts); };
   box.hidden = false;
   box.setAttribute("aria-busy", "true");
   try {
     const response = await fetch("/whynot", {
       method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keyed({ source, wanted })),
     });
-    box.replaceChildren(...(response.ok ? described(await response.json()) : [element("p", {}, await failure(response))]));
+    show(...(response.ok ? described(await response.json()) : [element("p", {}, await failure(response))]));
   } catch (error) {
-    box.replaceChildren(element("p", {}, `The service does not answer: ${error.message}`));
+    show(element("p", {}, `The service does not answer: ${error.message}`));
   } finally {
-    box.removeAttribute("aria-busy");
+    if (own === asked) box.removeAttribute("aria-busy");
   }
 }
 

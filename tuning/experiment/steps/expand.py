@@ -233,7 +233,7 @@ class PropagationFiles(Generic[File]):
     nbest: File | None = None
 
 
-@version(2, growth=40)
+@version(3, growth=40)
 def propagate(folder: Path, settings: PropagationSettings, inputs: PropagationFiles[Path], jobs: int) -> None:
     """Writes rules for phrases without a translation, their coverage of the test text, and measures of quality."""
     made = make_rules({name: path for name, path in vars(inputs).items() if path}, settings, jobs)
