@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from lscfg import log
@@ -16,8 +17,9 @@ from lscfg.decode.glossary import Glossary
 from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError, quote
-from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
+from lscfg.formats.ini import DecoderConfig, IniFile, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights
+from lscfg.io.arguments import InputFolder
 from lscfg.io.read import file_hash
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.record import Record
@@ -108,6 +110,15 @@ def open_system(
     tuned = read_weights(found)
     found_confidence = confidence_of(ini, tuned) if confidence else None
     return TranslationSystem(name, config, tuned, Path(found), confidence=found_confidence)
+
+
+class SystemFiles(InputFolder):
+    """A bundle, a folder of a system, or an ini file on the command line, with the files that the ini file names."""
+
+    def files(self) -> Iterator[str]:
+        """Yields the paths."""
+        ini = os.path.join(self, INI) if os.path.isdir(self) else self
+        return chain(super().files(), IniFile(ini).files())
 
 
 def ini_file(path: Path) -> Path:

@@ -121,9 +121,12 @@ def test_a_bundle_stays_as_it_was_packed(system: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["", "cdec.ini"])
 @pytest.mark.parametrize("name", ["cdec.ini", "g.gz", "lm.arpa"])
-def test_files_of_the_system_are_not_overwritten(system: Path, place: str, name: str) -> None:
+@pytest.mark.parametrize("command", ["confidence", "corrections"])
+def test_files_of_the_system_are_not_overwritten(system: Path, command: str, place: str, name: str) -> None:
     before = (system / name).read_bytes()
-    words = ["evaluate", "confidence", system / place, system / "s", system / "t", "-w", system / "weights"]
+    (system.parent / "memory").mkdir(exist_ok=True)
+    more = [system.parent / "memory"] if command == "corrections" else []
+    words = ["evaluate", command, system / place, *more, system / "s", system / "t", "-w", system / "weights"]
     run = run_lscfg(*words, "-o", system / name)
     assert run.returncode == 1 and f"{name}: is also an input and would be overwritten" in run.stderr
     assert (system / name).read_bytes() == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +11,11 @@ import numpy as np
 
 from lscfg import log
 from lscfg.bundle.places import CONFIDENCE, MANIFEST, PREPARE, number_formats
-from lscfg.bundle.system import INI, TranslationSystem, open_system
+from lscfg.bundle.system import SystemFiles, TranslationSystem, open_system
 from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.confidence import Confidence
 from lscfg.errors import InputError
-from lscfg.formats.ini import IniFile
-from lscfg.io.arguments import InputFile, InputFolder
+from lscfg.io.arguments import InputFile
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
@@ -33,18 +31,16 @@ WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
 HELP = "measure, or learn, confidence in the words and sentences of a system"
 
 
-class SystemFiles(InputFolder):
-    """The files of a system and those that its ini file names, without its confidence, which is learned again."""
+class OtherFiles(SystemFiles):
+    """The files of a system without its confidence, which is learned again."""
 
     def files(self) -> Iterator[str]:
-        ini = os.path.join(self, INI) if os.path.isdir(self) else self
-        every = itertools.chain(super().files(), IniFile(ini).files())
-        return (path for path in every if os.path.basename(path) != CONFIDENCE)
+        return (path for path in super().files() if os.path.basename(path) != CONFIDENCE)
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    parser.add_argument("system", type=SystemFiles, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
+    parser.add_argument("system", type=OtherFiles, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
     parser.add_argument(
         "reference", type=InputFile, metavar="REFERENCE", nargs="+", help="tokenised references, line by line"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lscfg import log
 from lscfg.bundle.places import number_formats
-from lscfg.bundle.system import open_system
+from lscfg.bundle.system import SystemFiles, open_system
 from lscfg.corpus.parallel import check_plain_sentences, read_scored_lines
 from lscfg.decode.memory import Memory, pair_aligner
 from lscfg.errors import InputError
@@ -24,7 +24,7 @@ HELP = "measure the gain by corrections, or fit the weights of their features"
 
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    parser.add_argument("system", type=InputFolder, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
+    parser.add_argument("system", type=SystemFiles, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
     parser.add_argument("corrections", type=InputFolder, metavar="DIR", help="folder of corrections")
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
     parser.add_argument(
