@@ -249,10 +249,11 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
         now = outputs(Path(temporary))
     before = json.loads(HELD.read_text()) if HELD.exists() else {}
-    for name, fact in now.items():
-        old = before.get(name, {})
-        if old.get("versions") == fact["versions"]:
-            if not is_held(fact, old):
-                sys.exit(f"{name}: other output, the same version; give what made it a new VERSION")
-            now[name] = old
+    same = [name for name, fact in now.items() if before.get(name, {}).get("versions") == fact["versions"]]
+    changed = [name for name in same if not is_held(now[name], before[name])]
+    if changed and len(same) == len(now):
+        sys.exit(f"{changed[0]}: other output, the same version; give what made it a new VERSION")
+    if changed:
+        print("other output, which stages with new versions must explain:", *changed, file=sys.stderr)
+    now |= {name: before[name] for name in same if name not in changed}
     HELD.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
