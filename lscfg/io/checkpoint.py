@@ -26,11 +26,14 @@ class CheckpointFile:
     """Digest of everything that the run depends on."""
     sources: str = "text or settings"
     """Name of these things, for messages."""
+    key: str = "state"
+    """Key of the facts in the metadata."""
 
     def save(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, object]) -> None:
         """Writes arrays, and facts that JSON can hold."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        tensors.save(self.path, arrays, {"lscfg": self.kind, "made from": self.made_from, "state": json.dumps(facts)})
+        metadata = {"lscfg": self.kind, "made from": self.made_from, self.key: json.dumps(facts)}
+        tensors.save(self.path, arrays, metadata)
 
     @contextmanager
     def load(self, names: Collection[str] | None = None) -> Iterator[tuple[dict[str, np.ndarray], dict[str, Any]]]:
@@ -46,7 +49,7 @@ class CheckpointFile:
         if metadata.get("made from") != self.made_from:
             raise InputError(f"the checkpoint belongs to other {self.sources}; use those, or another folder", self.path)
         with self.checked():
-            yield arrays, tensors.metadata_json(metadata, "state")
+            yield arrays, tensors.metadata_json(metadata, self.key)
 
     @contextmanager
     def checked(self) -> Iterator[None]:

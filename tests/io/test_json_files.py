@@ -210,7 +210,7 @@ HEADERS = {
     "d options": "grammar minimal d -o out",
     "d dropped": "grammar minimal d -o out",
     "em/checkpoint.em state": "estimate em d -m 2 --iterations 3 --checkpoint em --resume -o out",
-    "chains/chain.0001 state": "grammar sampled s t a --sweeps 3 --checkpoint chains --resume -o out",
+    "chains/chain.0001 trace": "grammar sampled s t a --sweeps 3 --checkpoint chains --resume -o out",
     "learners/fold.0001 state": "grammar biparsed s t a --passes 2 --checkpoint learners --resume -o out",
 }
 """A file, or a file and a key of its metadata, and the command that reads it."""

@@ -122,7 +122,11 @@ def _sampling(run: Run) -> list[dict[str, Any]]:
     """Histories of the chains of sampled rules; equal ones of several systems are listed once."""
     found: list[dict[str, Any]] = []
     for name, system in run.plan.systems.items():
-        for stage in chain.from_iterable(map(_extracted, system.grammars)):
+        extracted = [*chain.from_iterable(map(_extracted, system.grammars))]
+        if not extracted:  # margin adds features to a grammar
+            sources = chain.from_iterable(grammar.sources for grammar in system.grammars)
+            extracted = [stage for stage in sources if isinstance(stage.inputs, GrammarFiles)]
+        for stage in extracted:
             made = stage / FOUND
             if not run.path(made).exists():
                 continue

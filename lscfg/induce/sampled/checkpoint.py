@@ -34,7 +34,8 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Path | None, chain: int, made_from: str, resume: bool):
-        self._file = CheckpointFile(folder / f"chain.{chain + 1:04}", "sampler", made_from) if folder else None
+        path = folder / f"chain.{chain + 1:04}" if folder else None
+        self._file = CheckpointFile(path, "sampler", made_from, key="trace") if path else None
         self._resume = resume
         self._saved = monotonic()
 
