@@ -9,6 +9,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.context.low_dimensional import COSTS, CostSettings, Fitted, LowDimensionalLearner, SentenceSettings, Task
+from lscfg.context.views import repeated_items
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
 from lscfg.kernel.context import WeightsTrainer
@@ -44,7 +45,7 @@ class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
         asked = task.asked(task.used)
         if not len(asked):
             raise InputError("no source side of a token has two rules, so the context has nothing to choose")
-        around, side = _repeated(task.views.matrix[asked]), task.side[asked]
+        around, side = repeated_items(task.views.matrix[asked]), task.side[asked]
         lists, items = _own_items(around, side, len(task.views.items))
         behind = np.bincount(lists[:, 0], minlength=len(task.begin) - 1)  # items of each side; the bias follows them
         of_row = behind[task.tokens.rules.source_id[task.scored]]
@@ -75,14 +76,6 @@ class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
         weights.eliminate_zeros()
         none = np.zeros((len(task.views.items), 0)), np.zeros(0), np.zeros((task.rows, 0))
         return Fitted("sparse", *none, trainer.parameters[offsets[1:] - 1], weights=weights)
-
-
-def _repeated(around: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The items of each token, each as often as it is counted, with the value 1."""
-    times = around.data.astype(np.int64)
-    begin = np.concatenate([[0], np.cumsum(times)])[around.indptr]
-    indices = np.repeat(around.indices, times)
-    return sparse.csr_matrix((np.ones(len(indices)), indices, begin), around.shape)
 
 
 def _own_items(around: sparse.csr_matrix, side: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 from lscfg import log
 from lscfg.context.learner import PassSettings
 from lscfg.context.low_dimensional import Fitted, LowDimensionalLearner, Task, ViewSettings
+from lscfg.context.views import repeated_items
 from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows
 from lscfg.kernel import CONTEXT_EXTRA_WORDS
@@ -55,9 +56,8 @@ class SkipGram(LowDimensionalLearner[SkipGramSettings]):
         of_item = np.full(len(views.items), -1)
         of_item[plain] = number
         used = np.nonzero(task.used & (task.own >= 0))[0]
-        around = views.matrix[used]
-        items = np.repeat(of_item[around.indices], around.data.astype(np.int64))
-        token = np.repeat(np.repeat(np.arange(len(used)), np.diff(around.indptr)), around.data.astype(np.int64))
+        around = repeated_items(views.matrix[used])
+        items, token = of_item[around.indices], np.repeat(np.arange(len(used)), np.diff(around.indptr))
         token, items = token[items >= 0], items[items >= 0]
         if not len(items):
             raise InputError("no word near a rule is frequent; lower min_word, or give more text")

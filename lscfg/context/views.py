@@ -51,6 +51,14 @@ class Look(NamedTuple):
     gaps: bool = False
 
 
+def repeated_items(around: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The items of each token, each as often as it is counted, with the value 1."""
+    times = around.data.astype(np.int64)
+    begin = np.concatenate([[0], np.cumsum(times)])[around.indptr]
+    indices = np.repeat(around.indices, times)
+    return sparse.csr_matrix((np.ones(len(indices)), indices, begin), around.shape)
+
+
 @dataclass(frozen=True)
 class Views:
     """The words around tokens; an item is a side, a distance and a word, numbered as in model files.

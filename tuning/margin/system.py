@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import warn_of_weights, write_weights
 from lscfg.io.folders import path_from, temporary_folder
 from lscfg.io.json_files import write_json
-from lscfg.io.read import stream_lines
+from lscfg.io.read import split_fields, stream_lines
 from lscfg.io.write import write_lines
 from lscfg.kernel import BOUNDARY_FEATURES, Grammar, X
 from lscfg.kernel.base import Vocab
@@ -35,8 +34,6 @@ MARGIN_RULE, MARGIN_WORDS = "MarginRule", "MarginWords"
 
 GRAMMAR, MODEL, INI, START, TRACE = "grammar.gz", "boundary.lscfg", "cdec.ini", "start.weights", "trace.json"
 FILES = (GRAMMAR, MODEL, INI, START, TRACE)
-
-_BARS = re.compile(r"(?<!\S)\|\|\|(?!\S)")
 
 
 def learn_system(
@@ -113,7 +110,7 @@ def _lines(path: Path, features: FeatureNumbers, learned: LearnedWeights, vocab:
         values = _values(grammar, rule, features, learned)
         rule += 1
         if values:
-            fields = [field.strip() for field in _BARS.split(line)]
+            fields = split_fields(line)
             fields[3:4] = [" ".join([*filter(None, fields[3:4]), *values])]
             line = " ||| ".join(fields)
         yield line

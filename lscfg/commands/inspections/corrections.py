@@ -10,10 +10,9 @@ from typing import TypedDict
 
 from lscfg import log
 from lscfg.bundle.places import preparation_of
-from lscfg.bundle.system import WEIGHTS, ini_file
+from lscfg.bundle.system import ini_file
 from lscfg.decode.memory import Memory
 from lscfg.errors import InputError, counted
-from lscfg.formats.ini import read_ini
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.json_files import check_shape
 from lscfg.io.read import read_lines
@@ -102,10 +101,7 @@ def _add(args: argparse.Namespace) -> None:
             check_shape(pairs[-1], _Pair)
         except ValueError as error:
             raise InputError(f'expected {{"source": "…", "target": "…"}} ({error})', args.add, number) from None
-    place = Path(args.system)
-    ini = ini_file(place)
-    weights = str(place / WEIGHTS) if read_ini(ini).weights is None and (place / WEIGHTS).is_file() else None
-    system = document_system(str(ini), weights, None, args.corrections)
+    system = document_system(args.system, None, None, args.corrections)
     translator = Translator(system)
     options = TranslationOptions(raw=system.preparation is not None, max_words=ServeSettings().max_words)
     for number, pair in enumerate(log.progress(pairs, "storing", len(pairs)), 1):
