@@ -72,7 +72,7 @@ def add_cluster(parser: argparse._ActionsContainer) -> argparse.Action:
         "--cluster",
         type=ClusterName,
         metavar="ADDRESS",
-        help="Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, local:N or a file ADDRESS.yaml",
+        help="Dask cluster: tcp://HOST:PORT, local:N or a file ADDRESS.yaml",
     )
 
 

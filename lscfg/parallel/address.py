@@ -54,7 +54,7 @@ class ClusterAddress:
 
 
 def read_address(text: str) -> ClusterAddress | None:
-    """The address that ``--cluster`` gives: ``tcp://HOST:PORT``, ``tls://HOST:PORT``, ``local:N`` or ``FILE.yaml``.
+    """The address that ``--cluster`` gives: ``tcp://HOST:PORT``, ``local:N`` or ``FILE.yaml``; with TLS, a file.
 
     Returns:
         None for a text of another form.

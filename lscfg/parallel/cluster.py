@@ -44,7 +44,7 @@ class Dask(ClusterEngine):
     """A scheduler and workers of Dask."""
 
     HELP = "Dask's scheduler and workers"
-    FORMS = "tcp://HOST:PORT, tls://HOST:PORT, local:N or a .yaml file"
+    FORMS = "tcp://HOST:PORT, local:N or a .yaml file"
 
     def read(self, text: str) -> ClusterAddress | None:
         """See ``ClusterEngine``."""
