@@ -186,14 +186,8 @@ FROM_ZERO = {"ja-en": "systems-1", "de-en": "systems"}
 CURVES = ("MIN", "HIERO", "LATENT-16", "HIERO+LATENT-16", "NEURAL")
 
 
-SEVERAL_TRAININGS = ("ja-en", "de-en")
-"""Corpora from which three Transformers learned."""
-
-
 def transformer(pair: str) -> float:
     """Test BLEU of the Transformer that learns from the whole corpus, the mean of its trainings."""
-    if pair not in SEVERAL_TRAININGS:
-        return float(rows_of(f"yardstick/{pair}")["NEURAL"]["BLEU"])
     trainings = rows_of(f"yardstick/{pair}-seeds").items()
     return statistics.fmean(row["BLEU"] for name, row in trainings if re.fullmatch(r"seed \d", name))
 
