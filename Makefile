@@ -23,7 +23,7 @@ test: lint
 
 # The others, with the kernel that `make sanitize` compiles and the wheel that is installed.
 test-slow: $(VENV)/test.done $(SANITIZED)/done
-	LSCFG_WHEEL="$$(echo $(CURDIR)/$(DIST)/*.whl)" $(BIN)/pytest -n $(JOBS) --dist loadfile -m 'slow and not nightly'
+	LSCFG_WHEEL="$$(echo "$(CURDIR)"/$(DIST)/*.whl)" $(BIN)/pytest -n $(JOBS) --dist loadfile -m 'slow and not nightly'
 
 test-all: test test-slow
 
@@ -44,13 +44,14 @@ docs: $(VENV)/test.done
 	@echo build/docs/index.html
 
 # Not an editable install: what is tested is what a user gets. The sources decide when it is made again.
-SOURCES = $(shell find plugin lscfg tuning cdec_bridge moses_bridge -name '*.[ch]*' -o -name '*.py') pyproject.toml setup.py
+SOURCES = $(shell find plugin lscfg tuning cdec_bridge moses_bridge -type f ! -path "*/__pycache__/*" ! -name "*.so") \
+  pyproject.toml setup.py
 
 # setup.py refuses an older Python too; this saves the time until pip calls it.
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("lscfg needs Python 3.11 or newer; $(PYTHON) is Python %d.%d.%d: make demo PYTHON=python3.12" \
 	% sys.version_info[:3] if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -f $@; exit 1; }
 
 $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[train,serve,quick]'
@@ -117,7 +118,7 @@ $(SANITIZED)/done: $(VENV)/test.done
 
 valgrind: $(VENV)/test.done
 	valgrind --version
-	$(BIN)/pytest tests/kernel/test_c_interface.py -k valgrind
+	$(BIN)/pytest tests/kernel/test_c_interface.py -m compiles -k valgrind
 
 # Bad and damaged files for every command, SECONDS of them, others each day; SANITIZED_KERNEL=1: with the sanitizers.
 attack: $(VENV)/test.done $(if $(SANITIZED_KERNEL),$(SANITIZED)/done)
@@ -140,7 +141,7 @@ fuzz-%: tests/fuzz/fuzz_%.c $(FUZZED)
 	build/fuzz/$* -max_total_time=$(SECONDS) -timeout=10 -max_len=4096 -artifact_prefix=build/fuzz/$*- \
 	build/fuzz/found/$* tests/fuzz/corpus/$*
 
-build/fuzz/%.o: %.c $(wildcard plugin/*/*.h tests/fuzz/*.h)
+build/fuzz/%.o: %.c $(wildcard plugin/*/*.h plugin/include/*/*.h tests/fuzz/*.h)
 	@command -v clang >/dev/null || { echo "make fuzz needs clang with libFuzzer: install clang (Debian: apt install clang)"; exit 1; }
 	@mkdir -p $(@D)
 	$(FUZZ) -c $< -o $@

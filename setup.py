@@ -10,15 +10,27 @@ if sys.version_info < (3, 11):  # noqa: UP036
         "Name a newer one: make demo PYTHON=python3.12, or python3.12 -m venv .venv"
     )
 
+import shutil
 import tomllib
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 if sys.platform == "win32":
     sys.exit(
         "lscfg runs on Linux and macOS. On Windows, install it inside WSL: https://learn.microsoft.com/windows/wsl"
     )
+
+
+class FreshBuild(build_py):
+    """Leaves out files of an earlier build in build/, which would ship files deleted since."""
+
+    def run(self) -> None:
+        if Path(self.build_lib).parts[:1] == ("build",):
+            shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
 
 FOLDERS = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
 
@@ -26,4 +38,4 @@ packages = find_packages(include=["lscfg", "lscfg.*"])
 for package, folder in FOLDERS.items():
     packages += [package, *(f"{package}.{name}" for name in find_packages(folder))]
 
-setup(packages=packages, cffi_modules=["plugin/build_kernel.py:ffibuilder"])
+setup(packages=packages, cmdclass={"build_py": FreshBuild}, cffi_modules=["plugin/build_kernel.py:ffibuilder"])

@@ -75,7 +75,10 @@ def main() -> None:
     parser.add_argument("--correction", type=float, default=0.0, help="weight of Correction (default: %(default)s)")
     parser.add_argument("--stored", type=Path, help="folder of a memory: measures sentences that it does not contain")
     args = parser.parse_args()
-    sources, references = (read_lines(path)[: args.lines] for path in (args.source, args.reference))
+    text = read_lines(args.source)
+    if args.stored and len(text) <= WARM:
+        parser.error(f"--stored: {args.source} has {len(text)} lines; the last {WARM} are not measured, so give more")
+    sources, references = text[: args.lines], read_lines(args.reference)[: args.lines]
     weights = read_weights(args.weights) | {"Correction": args.correction}
     static, learned, seconds = [], [], []
     exact = rules = 0

@@ -143,7 +143,9 @@ def measure(ini: str, weights_file: str, text: str, lines: str, words: str, k: s
 
 def sentences_of(path: str, lines: int, words: int) -> list[str]:
     """So many sentences of a text, each of so many words of its running text; lines 0: all; words 0: as they are."""
-    sentences = Path(path).read_text(encoding="utf-8").splitlines()
+    from lscfg.io.read import read_lines
+
+    sentences = read_lines(path)
     if words:
         running = " ".join(sentences).split()
         sentences = [" ".join(running[k : k + words]) for k in range(0, len(running) - words + 1, words)]
@@ -273,8 +275,10 @@ def bleu(kept: list[dict[str, Any]], reference: str | None) -> float | None:
         return None
     import sacrebleu
 
+    from lscfg.io.read import read_lines
+
     texts = kept[0]["texts"]
-    references = Path(reference).read_text(encoding="utf-8").splitlines()[: len(texts)]
+    references = read_lines(reference)[: len(texts)]
     return float(sacrebleu.corpus_bleu(texts, [references], tokenize="none", force=True).score)
 
 

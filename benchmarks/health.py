@@ -17,6 +17,7 @@ from pathlib import Path
 
 import runs
 
+from lscfg.io.read import read_lines
 from lscfg.prepare import health as health_module
 from lscfg.prepare.corpus import RawFiles, check_health
 from lscfg.prepare.settings import PrepareSettings
@@ -44,7 +45,7 @@ def main() -> None:
     parser.add_argument("target", type=Path, help="its translation")
     parser.add_argument("--planted", type=int, default=50, help="pairs with each kind of fault (default: %(default)s)")
     args = parser.parse_args()
-    sides = [path.read_text(encoding="utf-8").splitlines() for path in (args.source, args.target)]
+    sides = [read_lines(path) for path in (args.source, args.target)]
     pairs: list[Pair] = [pair for pair in dict.fromkeys(zip(*sides, strict=True)) if not {*"&<"} & {*"".join(pair)}]
     languages = args.source.suffix[1:], args.target.suffix[1:]
     run = runs.Run(args)

@@ -27,8 +27,10 @@ from typing import Any
 from lscfg.version import __version__
 
 RUNS = Path(__file__).resolve().parent / "runs"
-COST = re.compile(r"(^|[ (])(s|ms|us|MiB|MB|GiB)\b")
-"""Unit in the title of a column of which less is better."""
+COST = re.compile(r"^(?!sd |.*\bper .*\b(?:s|ms|us)\b)(?:.*[ (])?(?:s|ms|us|MiB|MB|GiB)\b")
+"""Unit in the title of a column of which less is better: neither a rate nor a deviation."""
+COUNT = "requests"
+"""Title of a column of integers that differ from run to run."""
 
 Cell = str | int | float | None
 
@@ -49,7 +51,10 @@ def machine() -> dict[str, str | int]:
 def revision() -> str:
     """The commit of the checkout, with ``+`` if files differ from it; empty outside of a checkout."""
     folder = Path(__file__).parent
-    done = subprocess.run(["git", "describe", "--always", "--dirty=+"], cwd=folder, capture_output=True, text=True)
+    try:
+        done = subprocess.run(["git", "describe", "--always", "--dirty=+"], cwd=folder, capture_output=True, text=True)
+    except OSError:  # no git
+        return ""
     return done.stdout.strip()
 
 
@@ -167,8 +172,9 @@ def slower(before: dict[str, Any], after: dict[str, Any], percent: float) -> lis
         found = {}
         for title, table in run["tables"].items():
             for row in table["rows"]:
-                costs = [k for k, name in enumerate(table["columns"]) if COST.search(name)]
-                key = [str(cell) for k, cell in enumerate(row) if k not in costs and not isinstance(cell, float)]
+                costs = [k for k, name in enumerate(table["columns"]) if COST.match(name)]
+                others = [k for k, name in enumerate(table["columns"]) if k not in costs and name != COUNT]
+                key = [str(row[k]) for k in others if not isinstance(row[k], float)]
                 for k in costs:
                     if isinstance(row[k], int | float):
                         found[(title, *key, table["columns"][k])] = float(row[k])

@@ -178,7 +178,7 @@ def decode(bundle: Path, text: Path, jobs: int) -> tuple[list[str], float]:
         text=True,
         check=True,
     )
-    return run.stdout.splitlines(), time.perf_counter() - began
+    return run.stdout.split("\n")[:-1], time.perf_counter() - began
 
 
 def peak(pid: int) -> float:

@@ -28,6 +28,7 @@ from target_words import log_z
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.estimate.neural import Design, NeuralEstimator, NeuralSettings, NeuralText
 from lscfg.extract.derive import Derivations
+from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
 from lscfg.kernel.neural import SOURCE_UNKNOWN, SOURCE_WORDS
 from lscfg.model.neural import NeuralModel
@@ -187,19 +188,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-j", "--threads", type=int, default=1)
     args = parser.parse_args(arguments)
     derivations, changes = Derivations.load(args.derivations), dict(CHANGES)
+    if len(args.alignment) != (derivations.alignments if args.corpus else 0):
+        parser.error(f"give --corpus and each of the {derivations.alignments} alignments of the trees, or neither")
     if args.corpus:
         changes["aligned"] = Change(text=aligned(args.corpus, args.alignment))
     args.output.mkdir(parents=True, exist_ok=True)
     file = args.output / "designs.json"
     done = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    made_from = {"derivations": file_hash(args.derivations)}
+    if any(one.get("derivations", made_from["derivations"]) != made_from["derivations"] for one in done.values()):
+        parser.error(f"{file}: contains figures of other derivations; choose another folder")
     for name in args.designs.split(",") if args.designs else changes:
         if name not in done:
-            model, done[name] = learn(derivations, changes[name], args.threads)
+            model, figures = learn(derivations, changes[name], args.threads)
+            done[name] = figures | made_from
             model.save(args.output / f"{name.replace(' ', '-')}.lscfg")
             write(file, done)
     if {"base", "seed 2"} <= done.keys() and "two networks" not in done:
         models = [Parameters.load(args.output / f"{name}.lscfg") for name in ("base", "seed-2")]
-        done["two networks"] = {"held-out perplexity": together(derivations, models)}
+        done["two networks"] = {"held-out perplexity": together(derivations, models)} | made_from
         write(file, done)
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import gzip
+import hashlib
 import io
 import json
 import math
@@ -288,12 +289,14 @@ def train(args: argparse.Namespace) -> None:
     found = json.loads(path.read_text()) if path.exists() else {"settings": {}}
     if not settings.bits:  # a training continues as it began, also on another machine
         settings = dataclasses.replace(settings, bits=found["settings"].get("bits") or fast_bits(args.device))
-    about = {"settings": dataclasses.asdict(settings), "seed": args.seed, "reverse": args.reverse, "texts": names}
+    about: dict[str, Any] = {"settings": dataclasses.asdict(settings), "seed": args.seed, "reverse": args.reverse}
+    about |= {"texts": names, "pieces": hashlib.sha256(pieces.proto).hexdigest()}
     if path.exists():
         newer = Settings(bits=settings.bits)  # settings that are newer than the file
         found["settings"] = dataclasses.asdict(newer) | found["settings"]
+        found.setdefault("pieces", about["pieces"])  # older folders lack it
         if found != about:
-            raise SystemExit(f"{path}: this training has other settings, {found}; choose another folder")
+            raise SystemExit(f"{path}: this training has other settings or texts, {found}; choose another folder")
     args.output.mkdir(parents=True, exist_ok=True)
     (args.output / "pieces.model").write_bytes(pieces.proto)
     path.write_text(json.dumps(about, indent=2) + "\n")

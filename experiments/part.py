@@ -34,7 +34,9 @@ def main() -> None:
     args = parser.parse_args()
     if args.noisy is not None and (args.monolingual or not 0 <= args.noisy <= 1):
         parser.error("--noisy takes a share from 0 to 1, and replaces --monolingual")
-    sides = {path.name: path.read_bytes().splitlines(True) for path in sorted(args.corpus.glob("train.*"))}
+    if args.output.resolve() == args.corpus.resolve():
+        parser.error(f"-o {args.output}: is the corpus; give another folder")
+    sides = {path.name: _lines(path.read_bytes()) for path in sorted(args.corpus.glob("train.*"))}
     sizes = {len(lines) for lines in sides.values()}
     if len(sizes) != 1:
         parser.error(f"{args.corpus}: found {len(sides)} files train.* of {sorted(sizes)} lines; they must be equal")
@@ -42,7 +44,7 @@ def main() -> None:
         parser.error(f"{args.pairs} pairs of {min(sizes)}")
     kept = sorted(random.Random(args.seed).sample(range(min(sizes)), args.pairs))
     args.output.mkdir(parents=True, exist_ok=True)
-    others = sorted({*range(min(sizes))} - {*kept})
+    others, written = sorted({*range(min(sizes))} - {*kept}), {*sides}
     for number, (name, lines) in enumerate(sides.items()):
         (args.output / name).write_bytes(b"".join(lines[k] for k in kept))
         if args.monolingual:
@@ -59,9 +61,16 @@ def main() -> None:
         for name, lines in further.items():
             (args.output / name.replace("train", "mono", 1)).write_bytes(b"".join(lines))
             (args.output / name.replace("train", "all", 1)).write_bytes(b"".join(own[name] + lines))
+    if args.monolingual or args.noisy is not None:  # the corpus may be such a part, too
+        written |= {name.replace("train", part, 1) for name in sides for part in ("mono", "all")}
     for path in args.corpus.iterdir():
-        if path.is_file() and path.name not in sides:
+        if path.is_file() and path.name not in written:
             shutil.copy(path, args.output / path.name)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines with their ends; the last one gets an end if it lacks one."""
+    return [line + b"\n" for line in data.removesuffix(b"\n").split(b"\n")] if data else []
 
 
 def _noisy(lines: list[bytes], wrong: list[int], turn: int, draw: random.Random) -> list[bytes]:

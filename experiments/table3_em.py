@@ -62,8 +62,8 @@ class Table:
     def __init__(self, folder: Path, data: Path, line: Mapping[str, str], sentences: int | None = None):
         manifest = read_json(folder / "manifest.json")
         corpus = manifest["settings"]["corpus"]
-        trees = stage_folders(folder, manifest, "derive")
-        self.derivations = Derivations.load(next(iter(trees.values())) / DERIVATIONS)
+        trees = next(iter(stage_folders(folder, manifest, "derive").values()))
+        self.trees, self.derivations = trees.name, Derivations.load(trees / DERIVATIONS)
         self._config = read_ini(folder / "systems" / "MLE" / "cdec.ini")
         self._line = line
         names = [corpus[name] for name in ("dev_source", "test_source")]
@@ -98,9 +98,9 @@ class Table:
         """One start: development BLEU of every fifth iteration, and test BLEU of the best one.
 
         Args:
-            weights: None to tune weights first, on the model after 25 iterations, or the last one of fewer.
+            weights: None to tune weights first, on the model after 25 iterations, or the last fifth one of fewer.
         """
-        tuned = min(TUNED, settings.iterations)
+        tuned = min(TUNED, settings.iterations // EVERY * EVERY)
         run = EMRun(self.derivations, settings, settings.init, threads)
         with tempfile.TemporaryDirectory() as folder:
             models: dict[int, Path] = {}
@@ -148,17 +148,17 @@ class Table:
 
 
 def rows(starts: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-    """A row of the table for each name and m: starts, chosen iterations, mean and deviation of dev and test BLEU."""
-    found: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    """A row for each name, m and iterations: starts, chosen iterations, mean and deviation of dev and test BLEU."""
+    found: dict[tuple[str, int, int], list[Mapping[str, Any]]] = {}
     for start in starts:
-        found.setdefault((start["system"], start["m"]), []).append(start)
+        found.setdefault((start["system"], start["m"], start["iterations"]), []).append(start)
     table = []
-    for (name, _), group in found.items():
+    for (name, _, iterations), group in found.items():
         dev = np.array([start["dev"][str(start["chosen"])] for start in group])
         test = np.array([start["test"] for start in group])
         figures = [float(figure) for one in (dev, test) for figure in (one.mean(), one.std(ddof=min(1, len(one) - 1)))]
         chosen = ", ".join(str(start["chosen"]) for start in group)
-        table.append([name, len(group), group[0]["iterations"], chosen, *(round(figure, 2) for figure in figures)])
+        table.append([name, len(group), iterations, chosen, *(round(figure, 2) for figure in figures)])
     return table
 
 
@@ -176,8 +176,12 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads of EM")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="JSON file of finished starts")
     args = parser.parse_args()
+    if args.iterations < EVERY:
+        parser.error(f"--iterations {args.iterations}: every {EVERY}th is scored; give {EVERY} or more")
     finished = read_json(args.output)["starts"] if args.output.exists() else []
     table = Table(args.folder, args.data, RAW if args.raw else {}, args.sentences)
+    if any(one.get("trees", table.trees) != table.trees for one in finished):
+        parser.error(f"{args.output}: contains starts on other trees; choose another file")
     suffix = ("-ARITY" if args.normalise == "arity" else "") + ("-RAW" if args.raw else "")
     for m in args.m:
         system = f"EM-{m}{suffix}"
@@ -189,11 +193,11 @@ def main() -> None:
                 settings = EMSettings(
                     m, args.iterations, seed=seed, shrink_source=0.0, shrink_arity=0.0, normalise=args.normalise
                 )
-                found = key | table.start(settings, weights, args.jobs)
+                found = key | {"trees": table.trees} | table.start(settings, weights, args.jobs)
                 finished.append(found)
                 write_json(args.output, {"starts": finished})
             weights = found["weights"]
-    for row in rows(finished):
+    for row in rows([one for one in finished if one["sentences"] == args.sentences]):
         print("\t".join(map(str, row)))
 
 

@@ -84,3 +84,32 @@ def test_every_benchmark_keeps_its_runs(path):
 )
 def test_arguments_name_no_folder_of_the_machine(runs, argument, kept):
     assert runs.without_folders(argument) == kept
+
+
+@pytest.mark.parametrize(
+    ("title", "cost"),
+    [
+        *(
+            (title, True)
+            for title in ("CPU s of a sweep", "MiB", "s, mean", "ms per sentence", "load (s)", "made in s")
+        ),
+        *((title, False) for title in ("nodes per CPU s", "sd of CPU s", "words a second", "GB/s", "cdec's better")),
+    ],
+)
+def test_less_is_better_in_columns_of_times_and_memory(runs, title, cost):
+    assert bool(runs.COST.match(title)) == cost
+
+
+def test_rows_with_other_numbers_of_requests_are_compared(runs):
+    def made(requests, seconds):
+        columns = ["request", "clients", "requests", "p50 ms"]
+        return {"tables": {"latency": {"columns": columns, "rows": [["plain", 2, requests, seconds]]}}}
+
+    assert runs.slower(made(310, 1.0), made(250, 2.0), 10) == [
+        "latency, plain, 2, p50 ms: 1.000 before, now 2.000 (+100 %)"
+    ]
+
+
+def test_a_run_without_git_names_no_commit(runs, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert runs.revision() == ""

@@ -30,13 +30,20 @@ LEAST, ORACLE = 0.55, 0.5
 """Minimum similarity of the words of a pair, and of the oracle's word."""
 CONFIDENCES = 0.0, 0.5, 0.7, 0.9
 
+WORD = re.compile(r"[^\W\d_][\w'’´+-]*")
+
 Graphone = tuple[str, str]
 """A source letter and its target letters."""
 
 
 def words(line: str) -> list[str]:
     """The words of a line."""
-    return re.findall(r"[^\W\d_][\w'’´+-]*", line)
+    return WORD.findall(line)
+
+
+def replaced(line: str, word: str, new: str) -> str:
+    """The line with another word; longer words that contain the word stay."""
+    return WORD.sub(lambda found: new if found[0] == word else found[0], line)
 
 
 def similarity(one: str, other: str) -> float:
@@ -173,7 +180,7 @@ def measure(
             right += new in there[k]
             if new != word.lower():
                 changed += 1
-                lines[k] = lines[k].replace(word, new.capitalize() if word[0].isupper() else new)
+                lines[k] = replaced(lines[k], word, new.capitalize() if word[0].isupper() else new)
         return name, changed, right, CHRF().corpus_score(lines, [reference]).score - plain
 
     def oracle(k: int, word: str) -> str:

@@ -26,10 +26,10 @@ def rows(results: Path, starts: Path) -> list[list[object]]:
         ]
         for row in json.loads(results.read_text())["systems"]
     ]
-    found: dict[str, list[dict[str, object]]] = {}
+    found: dict[tuple[object, ...], list[dict[str, object]]] = {}
     for start in json.loads(starts.read_text())["starts"]:
-        found.setdefault(start["system"], []).append(start)
-    for name, group in found.items():
+        found.setdefault((start["system"], start["iterations"], start["sentences"]), []).append(start)
+    for (name, *_), group in found.items():
         figures: list[object] = []
         for scores in ([one["dev"][str(one["chosen"])] for one in group], [one["test"] for one in group]):
             figures += [round(statistics.fmean(scores), 2), round(statistics.stdev(scores), 2) if group[1:] else None]

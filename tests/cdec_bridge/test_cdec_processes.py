@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -18,7 +19,7 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import grammars_of_lines, numbered
 
 # Echoes each segment in capitals; dies at the word "boom", says nothing of "silent".
-PROGRAM = """#!{python}
+PROGRAM = """
 import os, re, signal, sys
 for line in sys.stdin:
     number, text = re.fullmatch(r'<seg id="(\\d+)"[^>]*>(.*)</seg>\\n', line).groups()
@@ -26,14 +27,19 @@ for line in sys.stdin:
         print("boom it goes", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
     if "silent" not in text:
-        print(f"{{number}} ||| {{text.upper()}} ||| A=1 ||| -1", flush=True)
+        print(f"{number} ||| {text.upper()} ||| A=1 ||| -1", flush=True)
 """
+
+
+def interpreted(code: str) -> str:
+    """A program in this Python; the first line names sh, since a path after ``#!`` must not contain blanks."""
+    return f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} \"$0\" \"$@\"\n' '''\n{code}"
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     path = tmp_path / "cdec"
-    path.write_text(PROGRAM.format(python=sys.executable))
+    path.write_text(interpreted(PROGRAM))
     os.chmod(path, 0o755)
     (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
     return path
@@ -80,7 +86,7 @@ for line in sys.stdin:
         open(os.path.join({str(folder)!r}, "went on"), "w").close()
     os.kill(os.getpid(), signal.SIGINT)
 """
-    program.write_text(f"#!{sys.executable}\n{acts}")
+    program.write_text(interpreted(acts))
     with pytest.raises(KeyboardInterrupt):
         decode(program, ["stop", "wait", "a", "b"], jobs)
     started = [path.name for path in folder.iterdir()]
@@ -112,7 +118,7 @@ def test_a_list_that_was_cut_is_made_again(program, capsys):
     """The first process dies after two of three lines of "b", without a cause in the sentence."""
     died = program.parent / "died"
     program.write_text(
-        PROGRAM.format(python=sys.executable)
+        interpreted(PROGRAM)
         + f"""
     for rank in 2, 3:
         if "b" in text and not os.path.exists({str(died)!r}):
@@ -184,7 +190,7 @@ def test_the_error_is_of_the_process_that_failed_by_itself(program):
     """The first process, asked without a sentence for the cause, is killed when the second one fails."""
     first = program.parent / "first"
     program.write_text(
-        f"""#!{sys.executable}
+        interpreted(f"""
 import os, sys, time
 text = sys.stdin.read()
 while "b" in text and not os.path.exists({str(first)!r}):
@@ -194,7 +200,7 @@ if not text and not os.path.exists({str(first)!r}):
     time.sleep(60)
 print("[lscfg] no model", file=sys.stderr)
 sys.exit(134)
-"""
+""")
     )
     with pytest.raises(LscfgError, match=r"ended with status 134: \[lscfg\] no model"):
         decode(program, ["a", "b"], jobs=2)
@@ -221,9 +227,7 @@ def test_sentences_without_a_translation_are_told(program, capsys):
 
 def test_output_that_is_not_utf_8_is_refused(program):
     """A grammar of another encoding, whose bytes cdec repeats."""
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.stdout.buffer.write(b'0 ||| caf\\xe9 ||| A=1 ||| -1\\n')\n"
-    )
+    program.write_text(interpreted("import sys\nsys.stdout.buffer.write(b'0 ||| caf\\xe9 ||| A=1 ||| -1\\n')\n"))
     with pytest.raises(InputError, match="cdec's output for sentence 1 is not UTF-8, as when a grammar has another"):
         decode(program, ["a"])
 

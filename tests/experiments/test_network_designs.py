@@ -107,6 +107,22 @@ def test_the_figures_are_those_of_the_networks(files, derivations, tmp_path, mon
     assert found["base"]["held-out perplexity"] != found["seed 2"]["held-out perplexity"]
 
 
+def test_wrong_calls_are_refused(files, tmp_path, capsys):
+    names, arguments = [str(path) for path in files[0]], [str(files[1]), "-o", str(tmp_path)]
+    corpus = ["--corpus", *names[:2]]
+    for options in (corpus, [*corpus, "--alignment", names[2]], ["--alignment", names[2]]):
+        with pytest.raises(SystemExit):
+            network_designs.main([*arguments, *options])
+        assert "give --corpus and each of the 2 alignments of the trees" in capsys.readouterr().err
+    arguments += ["--designs", "base"]
+    (tmp_path / "designs.json").write_text(json.dumps({"base": {}}))  # as of an older run
+    network_designs.main(arguments)
+    (tmp_path / "designs.json").write_text(json.dumps({"base": {"derivations": "0a1b"}}))
+    with pytest.raises(SystemExit):
+        network_designs.main(arguments)
+    assert "designs.json: contains figures of other derivations" in capsys.readouterr().err
+
+
 class Counted:
     """A function and the number of its calls."""
 

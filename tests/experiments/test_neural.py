@@ -1,5 +1,6 @@
 """experiments/neural.py: training that repeats, scores by hand, and lists that `lscfg rescore` reads."""
 
+import hashlib
 import json
 import os
 import signal
@@ -272,6 +273,23 @@ def test_a_training_without_a_newer_setting_continues(corpus):
     assert torch.load(corpus / "m" / "state.pt")["progress"]["epoch"] == 2
     with pytest.raises(SystemExit, match="other settings"):
         run(*train, "--epochs", 3, "--average", 4)
+
+
+def test_texts_of_equal_names_do_not_replace_the_pieces(corpus):
+    train, other = ("train", corpus / "experiment.toml", "-o", corpus / "m", *TINY), corpus / "other"
+    run(*train, "--data", corpus, "--epochs", 1)
+    pieces, about = corpus / "m" / "pieces.model", json.loads((corpus / "m" / "about.json").read_text())
+    assert about["pieces"] == hashlib.sha256(pieces.read_bytes()).hexdigest()
+    other.mkdir()
+    for name in ("train.de", "train.en", "val.de", "val.en"):
+        (other / name).write_text((corpus / name).read_text().translate(str.maketrans("abcdxyz", "efghuvw")))
+    with pytest.raises(SystemExit, match="other settings or texts"):
+        run(*train, "--data", other, "--epochs", 2)
+    assert about["pieces"] == hashlib.sha256(pieces.read_bytes()).hexdigest()
+    del about["pieces"]  # as in older folders
+    (corpus / "m" / "about.json").write_text(json.dumps(about))
+    run(*train, "--data", corpus, "--epochs", 2)
+    assert torch.load(corpus / "m" / "state.pt")["progress"]["epoch"] == 2
 
 
 def test_products_of_the_faster_kind_and_of_the_same_kind_to_the_end(corpus, monkeypatch):

@@ -65,3 +65,35 @@ def test_noisy_and_monolingual_exclude_each_other(corpus):
     command = [sys.executable, str(PROGRAM), str(corpus), "5", "-o", str(corpus / "x"), "--noisy", "1", "--monolingual"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "--noisy takes a share" in done.stderr
+
+
+def test_a_part_of_a_part_has_monolingual_text_of_itself(corpus):
+    for side in ("de", "en"):
+        for name in ("mono", "all"):
+            (corpus / f"{name}.{side}").write_text("old\n")
+    for kind in (["--monolingual"], ["--noisy", "0.3"]):
+        files = part(corpus, *kind)
+        assert len(files["mono.de"]) == 150 and len(files["all.en"]) == 200 and "old" not in files["all.de"]
+
+
+def test_a_last_line_without_an_end_stays_a_line(corpus):
+    complete = part(corpus, "--monolingual")
+    for side in ("de", "en"):
+        (corpus / f"train.{side}").write_text((corpus / f"train.{side}").read_text().removesuffix("\n"))
+    assert part(corpus, "--monolingual") == complete
+
+
+def test_a_carriage_return_ends_no_line(corpus):
+    lines = (corpus / "train.de").read_text().splitlines()
+    (corpus / "train.de").write_bytes("".join(f"{line} a\rb\n" for line in lines).encode())
+    part(corpus)
+    found = (corpus.parent / "part" / "train.de").read_bytes().split(b"\n")[:-1]
+    assert len(found) == 50 and all(line.endswith(b" a\rb") for line in found)
+
+
+def test_a_part_does_not_replace_its_corpus(corpus):
+    before = (corpus / "train.de").read_bytes()
+    command = [sys.executable, str(PROGRAM), str(corpus), "5", "-o", str(corpus / ".." / corpus.name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "is the corpus; give another folder" in done.stderr
+    assert (corpus / "train.de").read_bytes() == before

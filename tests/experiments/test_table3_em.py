@@ -63,9 +63,10 @@ def test_the_best_fifth_iteration_translates_the_test_set(derivations, weights):
         assert all(np.allclose(one, other, rtol=1e-6) for one, other in zip(tensors, expected, strict=True))
 
 
-def test_fewer_iterations_than_25_tune_the_last_model(derivations):
+@pytest.mark.parametrize("iterations", [10, 13])
+def test_fewer_iterations_than_25_tune_the_last_model(derivations, iterations):
     table = Planned(derivations)
-    assert table.start(EMSettings(2, 10, **PLAIN), None, 1)["chosen"] == 10
+    assert table.start(EMSettings(2, iterations, **PLAIN), None, 1)["chosen"] == 10
     assert table.tunings == [(10, 1)]
 
 
@@ -79,34 +80,41 @@ def test_one_state_is_relative_frequency(derivations):
         assert made.unk == pytest.approx(mle.unk, rel=1e-6)
 
 
-def start(system, number, chosen, test, m=2):
+def start(system, number, chosen, test, m=2, iterations=50):
     dev = {"5": 1.0, str(chosen): 20.0 + number}
     return {
-        **{"system": system, "start": number, "iterations": 50, "sentences": None, "m": m, "dev": dev},
+        **{"system": system, "start": number, "iterations": iterations, "sentences": None, "m": m, "dev": dev},
         **{"chosen": chosen, "test": test, "weights": {"w": number}},
     }
 
 
 def test_rows_are_means_and_deviations():
     starts = [start("EM-2", 1, 10, 14.0), start("EM-2", 2, 50, 16.0), start("EM-4", 1, 5, 15.0, m=4)]
+    starts.append(start("EM-2", 1, 5, 13.0, iterations=10))
     assert table3_em.rows(starts) == [
         ["EM-2", 2, 50, "10, 50", 21.5, 0.71, 15.0, 1.41],
         ["EM-4", 1, 50, "5", 21.0, 0.0, 15.0, 0.0],
+        ["EM-2", 1, 10, "5", 21.0, 0.0, 13.0, 0.0],
     ]
 
 
 def test_finished_starts_are_not_run_again(tmp_path, monkeypatch, capsys):
     """The weights of the first start go to all others of the same number of states."""
     output, calls = tmp_path / "em.json", []
-    output.write_text(json.dumps({"starts": [start("EM-2-ARITY-RAW", 1, 10, 14.0)]}))
+    others = start("EM-4", 1, 5, 15.0, m=4) | {"sentences": 3}
+    output.write_text(json.dumps({"starts": [start("EM-2-ARITY-RAW", 1, 10, 14.0), others]}))
 
     class Fake:
+        trees = "derive-0a1b"
+
         def __init__(self, folder, data, line, sentences):
             calls.append((folder, data, line, sentences))
 
         def start(self, settings, weights, threads):
             calls.append((settings, weights, threads))
-            return start("", settings.seed, 5, 15.0, settings.m)
+            found = start("", settings.seed, 5, 15.0, settings.m)
+            del found["system"], found["sentences"]
+            return found
 
     monkeypatch.setattr(table3_em, "Table", Fake)
     command = ["table3_em.py", "run", "--data", "data", "-m", "2", "--starts", "2", "-o", str(output)]
@@ -115,5 +123,14 @@ def test_finished_starts_are_not_run_again(tmp_path, monkeypatch, capsys):
     settings = EMSettings(2, 50, seed=2, normalise="arity", **PLAIN)
     line = {"log": "false", "improper": "keep"}
     assert calls == [(Path("run"), Path("data"), line, None), (settings, {"w": 1}, 3)]
-    assert [one["start"] for one in json.loads(output.read_text())["starts"]] == [1, 2]
-    assert capsys.readouterr().out.startswith("EM-2-ARITY-RAW\t")
+    assert [one["start"] for one in json.loads(output.read_text())["starts"]] == [1, 1, 2]
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("EM-2-ARITY-RAW\t2\t50\t")
+    monkeypatch.setattr(Fake, "trees", "derive-9f8e")
+    with pytest.raises(SystemExit):
+        table3_em.main()
+    assert "em.json: contains starts on other trees" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", [*command, "--iterations", "4"])
+    with pytest.raises(SystemExit):
+        table3_em.main()
+    assert "--iterations 4: every 5th is scored" in capsys.readouterr().err

@@ -383,7 +383,7 @@ def test_weights_are_tuned_for_a_configuration(fitted, tmp_path):
     made = lscfg.tune(config, NEW, REFERENCE, iterations=2)
     assert made == lscfg.tune(config, NEW, [REFERENCE], iterations=2) and {*made} >= {"LanguageModel", "WordPenalty"}
     kept = lscfg.tune(config, NEW, REFERENCE, fitted.weights_, iterations=1)
-    assert kept == pytest.approx(fitted.weights_, abs=1e-6) or {*kept} == {*fitted.weights_}
+    assert kept == dict.fromkeys(kept, 0.0) | fitted.weights_  # those of the only decoding run
     with pytest.raises(InputError, match="reference has 7 lines, but source has 8"):
         lscfg.tune(config, NEW, REFERENCE[1:])
     with pytest.raises(TypeError, match="no setting 'iteration'"):
