@@ -6,6 +6,7 @@ import difflib
 import signal
 from collections.abc import Iterable
 from os import PathLike
+from typing import Any
 
 SHOWN = 80
 """Most characters of a piece of input that a message quotes."""
@@ -61,6 +62,17 @@ def did_you_mean(name: object, known: Iterable[str], least: float = 0.6) -> str:
 class LscfgError(Exception):
     """Base of every error that lscfg raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[LscfgError], arguments: tuple[Any, ...], state: dict[str, Any]) -> LscfgError:
+    """Copies an error without its constructor, whose arguments an error does not keep."""
+    error = kind.__new__(kind, *arguments)
+    super(LscfgError, error).__init__(*arguments)
+    error.__dict__.update(state)
+    return error
+
 
 class InputError(LscfgError, ValueError):
     """Bad input. The message gives the fault, the file and the 1-based line if known, and the cure."""
@@ -101,6 +113,3 @@ class WorkerError(KernelError):
     def __init__(self, reason: str, block: int):
         self.reason, self.block = reason, block
         super().__init__(f"{reason} at block {block + 1}")
-
-    def __reduce__(self) -> tuple[type[WorkerError], tuple[str, int]]:
-        return WorkerError, (self.reason, self.block)

@@ -10,6 +10,7 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile
+from lscfg.io.tensors import check_model_output
 from lscfg.model.compress import CPSettings, compress, make_sparse
 from lscfg.options import add_jobs, add_output
 
@@ -41,8 +42,9 @@ def run(args: argparse.Namespace) -> None:
     """Makes the tensors smaller and writes the model.
 
     Raises:
-        InputError: the model cannot be read, or an option is out of range.
+        InputError: the model cannot be read, the output ends in .gz, or an option is out of range.
     """
+    check_model_output(args.output)
     facts: dict[str, object]
     if args.sparse is not None and args.tolerance is not None:
         raise InputError("--tolerance belongs to --cp; leave it out with --sparse")

@@ -13,6 +13,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs, extractor_names
 from lscfg.io.arguments import InputFile
+from lscfg.io.tensors import check_model_output
 from lscfg.model.parameters import Parameters
 from lscfg.options import add_jobs, add_output
 from lscfg.parser import CommandParser
@@ -70,8 +71,10 @@ def run(args: argparse.Namespace) -> None:
     """Learns the context model and writes a model with it.
 
     Raises:
-        InputError: a file cannot be read or does not fit the others, or no source side has a choice.
+        InputError: a file cannot be read or does not fit the others, the output ends in .gz, or no source side has a
+            choice.
     """
+    check_model_output(args.output)
     name = args.context_model
     given = GivenSettings(args, TABLE, *extractor_names(args.rules), main=True)
     settings = given.build(TABLE, CONTEXT_MODELS[name].Settings, others=CONTEXT_MODELS.settings(), ignore=("model",))

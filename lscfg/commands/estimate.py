@@ -12,6 +12,7 @@ from lscfg.errors import InputError, counted
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.derive import Derivations
 from lscfg.io.arguments import InputFile
+from lscfg.io.tensors import check_model_output
 from lscfg.model.parameters import Parameters
 from lscfg.options import add_checkpoint, add_jobs, add_kind, add_output, checkpoint_folder
 from lscfg.parser import CommandParser
@@ -49,8 +50,10 @@ def run(args: argparse.Namespace) -> None:
     """Estimates and writes the model.
 
     Raises:
-        InputError: a file cannot be read or does not fit the others, or the text is too small for the rank.
+        InputError: a file cannot be read or does not fit the others, the output ends in .gz, or the text is too small
+            for the rank.
     """
+    check_model_output(args.output)
     given = GivenSettings(args, args.estimator)
     settings = given.build(args.estimator, ESTIMATORS[args.estimator].Settings, others=ESTIMATORS.settings())
     folder = checkpoint_folder(args)

@@ -15,6 +15,7 @@ from lscfg.induce.propagated.spread import PropagationSettings
 from lscfg.induce.propagated.states import read_rules, with_states
 from lscfg.io.arguments import InputFile, OutputFile
 from lscfg.io.json_files import write_json
+from lscfg.io.tensors import check_model_output
 from lscfg.io.write import write_lines
 from lscfg.model.parameters import Parameters
 from lscfg.options import add_jobs, add_output, add_outputs, add_text, further_outputs
@@ -122,6 +123,7 @@ def _rules(args: argparse.Namespace) -> None:
 
 
 def _states(args: argparse.Namespace) -> None:
+    check_model_output(args.output)
     model, phrases, rules = Parameters.load(args.model), PhraseFile.read(args.phrases), read_rules(args.rules)
     graph, _ = read_graph(args.graph, phrases)
     states = States.of(model)

@@ -10,6 +10,7 @@ import filecmp
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -196,6 +197,9 @@ UNKNOWN_WORDS = ("copy", "similar")
 BY_CDEC = "remove the line, or decode with lscfg cdec decode"
 """Cure for settings that only cdec supports."""
 
+_PATHS = {"grammar", "weights"}
+"""Keys whose values are paths."""
+
 BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
 """Feature functions that are not kinds."""
 
@@ -271,19 +275,39 @@ class NamedGrammar(NamedFile):
 
 
 def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
-    """Returns the texts of an ini file that may be paths: values, their words, and what follows ``=`` in the words.
+    """Returns the texts of an ini file that may be paths.
+
+    Keys and feature functions of other decoders may name files anywhere: in a value, in its words, and after ``=``.
 
     Args:
         leave: skips lines whose key begins with this text.
     """
     words: dict[str, None] = {}
+    of_moses = False
     for line in read_lines(ini):
-        key, _, value = line.split("#", 1)[0].partition("=")
-        if not (leave and key.strip().startswith(leave)):
-            words[value.strip()] = None  # a grammar's path may contain blanks
-            for word in value.split():
+        text = line.split("#", 1)[0].strip()
+        key, _, value = (part.strip() for part in text.partition("="))
+        of_moses = of_moses or text.startswith("[")
+        if of_moses:
+            pairs = (word.partition("=") for word in text.split())
+            words |= dict.fromkeys(path for name, _, path in pairs if name in ("path", "model"))
+        elif key == "feature_function":
+            words |= dict.fromkeys(_function_words(value))
+        elif not (leave and key.startswith(leave)) and key not in _SETTINGS.keys() - _PATHS:
+            words[value] = None  # a path may contain blanks
+            for word in () if key in _PATHS else value.split():
                 words |= dict.fromkeys((word, word.partition("=")[2]))
     return [word for word in words if word]
+
+
+def _function_words(value: str) -> Iterator[str]:
+    """Yields the words of a feature function that may be paths; of latent features, the library and the model."""
+    name, *words = value.split() or [""]
+    latent = name == "LSCFG" or (name == "External" and "lscfg" in Path(*words[:1]).name)
+    for before, word in pairwise([name, *words]):
+        key, equals, path = word.partition("=")
+        if "-n" not in (before, word) and (key == "model" or not (latent and equals)):
+            yield from (word, path)
 
 
 def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:
@@ -384,7 +408,7 @@ class _Reader:
             log.warning(
                 f"{self.path}:{self.number}: {key}={value} is read as {allowed}, which finds the same or better"
             )
-        elif value.lower() != allowed.lower():
+        elif value != allowed and (key == "scfg_default_nt" or value.lower() != allowed):
             raise self.error(f"{cut(f'{key}={value}')} is not supported; only {allowed} is; {BY_CDEC}")
 
     def number_of(self, key: str, value: str) -> None:

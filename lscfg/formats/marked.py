@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, cut, did_you_mean, quote
 from lscfg.io.numbers import parse_number
 
 MODES = ("exclusive", "inclusive", "constraint", "ignore")
@@ -59,6 +59,7 @@ _PART = re.compile(r"<[^>]*>?|[^<]+")
 _TAGS = re.compile(r"<[^>]*>?")
 _TAG = re.compile(r"<\s*(/?)\s*([\w:-]*)\s*(.*?)\s*(/?)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*("[^"]*"|'[^']*')\s*""")
+_ATTRIBUTES = ("translation", "english", "prob")
 _SYSTEM = ("update", "weight-overwrite")
 
 
@@ -124,14 +125,15 @@ def read_marked(line: str) -> MarkedLine:
     """Reads a line with tags.
 
     Raises:
-        InputError: by column: a tag is not closed, is nested in another than a zone, has no translation, covers no word
-            or stands within a word; or a tag that would change the system.
+        InputError: by column: a tag is not closed, is nested in another than a zone, has no translation or a misspelt
+            attribute, covers no word or stands within a word; or a tag that would change the system.
     """
-    found = _Reader()
+    found, in_word = _Reader(), False
     for part in _PART.finditer(line):
         text, column = part[0], part.start() + 1
         if not text.startswith("<"):
             found.words += filter(None, text.split(" "))
+            in_word = not text.endswith(" ")
             continue
         tag = _TAG.fullmatch(text)
         if tag is None:
@@ -143,8 +145,10 @@ def read_marked(line: str) -> MarkedLine:
             found.close(name, column)
         else:
             found.open(name, rest, bool(empty), column)
-        if (closing or name == "wall") and line[part.end() : part.end() + 1] not in ("", " ", "<"):
+        before_word = line[part.end() : part.end() + 1] not in ("", " ", "<")
+        if before_word if closing or name == "wall" else in_word:
             raise _error(column, f"<{closing}{name}> is inside a word; separate the words by blanks")
+        in_word = False
     if found.opened:
         raise _error(
             found.opened[-1].column, f"<{found.opened[-1].name}> is not closed; add </{found.opened[-1].name}>"
@@ -169,6 +173,11 @@ def _translations(name: str, rest: str, column: int) -> tuple[tuple[str, ...], t
         raise _error(column, f"<{name}> has an attribute twice")
     if _ATTRIBUTE.sub("", rest):
         raise _error(column, f"<{name}> has text that is not an attribute: {quote(cut(rest))}")
+    for key in (key for key in values if key not in _ATTRIBUTES):  # Moses ignores others, such as label=
+        near = " (did you mean prob?)" if "prob" in key.lower() else did_you_mean(key.lower(), _ATTRIBUTES)
+        cure = "; put the tag around the words" if key == "span" else near
+        if cure:
+            raise _error(column, f"<{name}> has the attribute {quote(key)}, which is not read{cure}")
     given = values.get("translation", values.get("english"))
     if given is None:
         raise _error(column, f'<{name}> has no translation="..."')

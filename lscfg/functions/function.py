@@ -77,8 +77,10 @@ class ParsedInput:
         """
         forest = self.forest
         keys = forest.app_rule.astype(np.int64)
+        categories = int(forest.node_cat.max(initial=0)) + 1  # a word may pass into several
         for app in np.flatnonzero(passes_word(self.grammar, keys)).tolist():
-            keys[app] = -1 - self._passed(int(forest.app_edge[app]))
+            edge = int(forest.app_edge[app])
+            keys[app] = -1 - self._passed(edge) * categories - int(forest.node_cat[forest.edge_head[edge]])
         _, first, rule_of = np.unique(keys, return_index=True, return_inverse=True)
         rest = forest.is_rest
         found: list[RuleSides] = []
@@ -120,7 +122,7 @@ class ParsedInput:
         grammar, edge = self.grammar, int(self.forest.app_edge[app])
         category = grammar.category_name(int(self.forest.node_cat[self.forest.edge_head[edge]]))
         if key < 0:
-            word = grammar.vocab.word(-1 - key)
+            word = grammar.vocab.word(self._passed(edge))
             return RuleSides(category, (word,), (word,), ((0, 0),))
         tails = self.forest.node_cat[self.forest.tails(edge)].tolist()
         gaps = [Gap(k, grammar.category_name(tail)) for k, tail in enumerate(tails)]

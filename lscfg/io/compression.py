@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, Any, Protocol
 
 from lscfg.errors import InputError
@@ -28,9 +29,10 @@ _BEGINNINGS = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
     "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", re.DOTALL),
-    "Zstandard": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "Zstandard": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # the second: a frame to skip, of pzstd
 }
-_FIRST = b"\x1f\xfdB\x28"  # first bytes of these beginnings
+_FIRST = b"\x1f\xfdB\x28" + bytes(range(0x50, 0x60))  # first bytes of these beginnings
+_WINDOW = 31  # binary logarithm of the largest window that zstd --long makes
 
 
 class _DamageError(Exception):
@@ -191,7 +193,7 @@ def _maker(name: str, path: str | os.PathLike[str]) -> Callable[[], _Decompresso
         made: Callable[[], _Decompressor] = getattr(importlib.import_module(module), of_module)
         return made
     try:
-        found: Callable[[], _Decompressor] = importlib.import_module("compression.zstd").ZstdDecompressor
+        package = importlib.import_module("compression.zstd")
     except ImportError:
         try:
             zstandard = importlib.import_module("zstandard")
@@ -199,6 +201,8 @@ def _maker(name: str, path: str | os.PathLike[str]) -> Callable[[], _Decompresso
             message = "Zstandard needs a package: pip install zstandard; or decompress the file with zstd -d"
             raise InputError(message, path) from error
         return lambda: _Zstandard(zstandard)
+    options = {package.DecompressionParameter.window_log_max: _WINDOW}
+    found: Callable[[], _Decompressor] = partial(package.ZstdDecompressor, options=options)
     return found
 
 
@@ -208,7 +212,7 @@ class _Zstandard:
     needs_input = True
 
     def __init__(self, package: Any):
-        self._stream = package.ZstdDecompressor().decompressobj()
+        self._stream = package.ZstdDecompressor(max_window_size=1 << _WINDOW).decompressobj()
         self._waiting = bytearray()
 
     @property

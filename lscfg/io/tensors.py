@@ -131,6 +131,16 @@ class Spool:
             self.file.close()
 
 
+def check_model_output(path: str | os.PathLike[str]) -> None:
+    """Refuses to compress a model.
+
+    Raises:
+        InputError: the name ends in .gz.
+    """
+    if os.fspath(path).endswith(".gz"):
+        raise InputError("decoders map a model, which cannot be compressed; leave out .gz", path)
+
+
 def save(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Blocks | Spool], metadata: Mapping[str, str]
 ) -> None:
@@ -140,7 +150,12 @@ def save(
     string first, which takes longer than the estimation of a large model, and would not order the metadata. Arrays of
     wider items come first, so that all are aligned; the checksum comes last. A file whose name ends in .gz is
     compressed.
+
+    Raises:
+        InputError: the file cannot be written, or as ``check_model_output``.
     """
+    if metadata.get("lscfg") == "model":
+        check_model_output(path)
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     header: dict[str, object] = {"__metadata__": dict(sorted({**metadata, CHECKSUM: CHECKSUM_KIND}.items()))}
     end = 0
@@ -330,6 +345,10 @@ def metadata_json(metadata: Mapping[str, str], key: str, default: Mapping[str, A
     return found
 
 
+class _OtherKindError(InputError):
+    """A file of lscfg of another kind."""
+
+
 def _check(
     kind: str,
     metadata: Mapping[str, str],
@@ -338,7 +357,7 @@ def _check(
     path: str | os.PathLike[str],
 ) -> None:
     if metadata.get("lscfg") != kind:
-        raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
+        raise _OtherKindError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     has = cut(metadata.get("format", FORMAT))
     reads = (FORMAT, PACKED, WITH_CATEGORIES, NARROW) if kind == "model" else (FORMAT,)
     reads = (COMPILED,) if kind in COMPILED_KINDS else reads
@@ -354,12 +373,12 @@ def file_kind(path: str | os.PathLike[str]) -> str:
     """The kind of an lscfg file: ``model`` or ``derivations``.
 
     Raises:
-        InputError: the file is neither.
+        InputError: the file is neither, or as ``load``.
     """
     for candidate in ("model", "derivations"):
         try:
             load(path, candidate, [])
             return candidate
-        except InputError as error:
+        except _OtherKindError as error:
             problem = error
     raise problem

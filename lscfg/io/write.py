@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +29,8 @@ else:
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Numbers of errors for a full disk or quota."""
 
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
+
 
 def check_output(path: str | os.PathLike[str]) -> None:
     """Refuses a path that cannot be written, before work whose result would be lost.
@@ -41,6 +45,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
 
 def _check_place(path: str | os.PathLike[str]) -> None:
     with _writing(path):
+        if (number := _descriptor_of(path)) is not None:
+            if not fcntl.fcntl(number, fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR):
+                raise InputError("is not open for writing; name another output", path)
+            return
         place = _target(path)
         if place.is_dir():
             raise InputError("is a folder; name a file in it", path)
@@ -69,11 +77,24 @@ def _target(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() and not _is_special(path) else path
 
 
+def _descriptor_of(path: str | os.PathLike[str]) -> int | None:
+    """The number of an open file of this process, such as 1 for ``/dev/stdout``; None for other names."""
+    place = os.path.abspath(path)
+    found = _DESCRIPTOR.fullmatch(place)
+    return int(found[1]) if found else {"/dev/stdout": 1, "/dev/stderr": 2}.get(place)
+
+
 def _is_special(path: Path) -> bool:
-    """True for a pipe, a device or a system link to one, which is written and not replaced."""
-    place = str(path.absolute())
-    of_system = path.absolute().parent == Path("/dev") or place.startswith(("/dev/fd/", "/proc/"))
-    return path.exists() and not path.is_dir() and (of_system or not path.is_file())
+    """True for a pipe, a device, an open file or a system link to one, which is written and not replaced."""
+    of_system = path.absolute().parent == Path("/dev") or str(path.absolute()).startswith("/proc/")
+    there = path.exists() and not path.is_dir() and (of_system or not path.is_file())
+    return there or _descriptor_of(path) is not None
+
+
+def _open_special(path: Path) -> int:
+    """Opens a special file. A copy of a descriptor keeps the place in its file, which may contain other output."""
+    number = _descriptor_of(path)
+    return os.open(path, NEW | os.O_TRUNC, 0o666) if number is None else os.dup(number)
 
 
 @contextmanager
@@ -82,8 +103,10 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     _check_place(path)
     place = _target(path)
     special = _is_special(place)
+    if special and sys.stdout is not None:
+        sys.stdout.flush()  # earlier output, perhaps to the same file
     with _writing(path):
-        new = (place, os.open(place, NEW | os.O_TRUNC, 0o666)) if special else make_temporary(place.parent)
+        new = (place, _open_special(place)) if special else make_temporary(place.parent)
     temporary, descriptor = new
     lock = os.dup(descriptor)  # held until the file has its name
     try:

@@ -34,6 +34,18 @@ static void narrow_release(tensor_expansions *expansions) {
   free(expansions);
 }
 
+/* The program that decompresses a file with these first bytes, NULL for other files. */
+static const char *decompressor(const char *bytes, size_t size) {
+  static const struct {
+    const char *begin, *program;
+  } known[] = {{"\x1f\x8b", "gzip"}, {"\xfd\x37zXZ", "xz"}, {"BZh", "bzip2"}, {"\x28\xb5\x2f\xfd", "zstd"}};
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+    size_t length = strlen(known[k].begin);
+    if (size >= length && !memcmp(bytes, known[k].begin, length)) return known[k].program;
+  }
+  return NULL;
+}
+
 int tensor_file_open(tensor_file *file, const char *path, lscfg_error *error) {
   struct stat status;
   memset(file, 0, sizeof *file);
@@ -54,7 +66,10 @@ int tensor_file_open(tensor_file *file, const char *path, lscfg_error *error) {
   if (file->size >= 8)
     for (int k = 7; k >= 0; k--) header = header << 8 | (unsigned char)file->bytes[k];
   if (file->size < 8 || header < 2 || header > file->size - 8 || file->bytes[8] != '{') {
-    int code = lscfg_fail(error, LSCFG_EINPUT, 0, "not a safetensors file, or cut off in its header");
+    const char *program = decompressor(file->bytes, file->size);
+    int code = program
+                   ? lscfg_fail(error, LSCFG_EINPUT, 0, "the file is compressed; decompress it with %s -d", program)
+                   : lscfg_fail(error, LSCFG_EINPUT, 0, "not a safetensors file, or cut off in its header");
     tensor_file_close(file);
     return code;
   }

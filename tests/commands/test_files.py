@@ -10,6 +10,7 @@ import pytest
 
 from lscfg.adapter import example_model
 from lscfg.cli import main
+from lscfg.errors import InputError
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.moses_bridge.rule_table import GLUE, ROOT
@@ -135,6 +136,41 @@ def shell(line):
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/dev/stderr"])
+def test_a_standard_file_as_output_keeps_what_others_write_there(folder, name):
+    run("grammar minimal deriv -o expected")
+    rules, to = read_lines("expected"), "2>" if name == "/dev/stderr" else ">"
+    line = f"lscfg grammar minimal deriv -o {name} --quiet"
+    done = shell(f"{{ echo head >&{to[:-1] or 1}; {line}; echo tail >&{to[:-1] or 1}; }} {to} g")
+    assert done.returncode == 0 and read_lines("g") == ["head", *rules, "tail"]
+    done = shell(f"{line} {to}> g")
+    assert done.returncode == 0 and read_lines("g") == ["head", *rules, "tail", *rules]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "estimate mle none",
+        "compress none --cp 2",
+        "context none none --derivations none",
+        "propagate states none none none none",
+    ],
+)
+def test_a_compressed_model_is_refused_before_any_work(folder, capsys, line):
+    assert main([*shlex.split(line), "-o", "m.lscfg.gz"]) == 1
+    assert "m.lscfg.gz: decoders map a model, which cannot be compressed; leave out .gz" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"leave out \.gz"):
+        example_model().save(folder / "m.lscfg.gz")
+    assert not Path("m.lscfg.gz").exists()
+
+
+def test_words_of_an_ini_that_are_no_paths_do_not_name_inputs(folder):
+    Path("S").write_text("old\n")
+    write_lines("cdec.ini", ["formalism=scfg", "grammar=g", "weights=weights", "goal=S"])
+    run("decode -c cdec.ini f -o S")
+    assert len(read_lines("S")) == len(SRC)
+
+
 def test_forests_may_come_through_a_pipe(folder):
     run("inspect marginals model f -o forests")
     run("inspect marginals model forests --forests -o expected")
@@ -158,3 +194,24 @@ def test_a_model_may_come_through_a_pipe(folder):
     example_model().save(folder / "example")
     done = shell("lscfg inspect model <(cat example)")
     assert done.returncode == 0 and done.stdout == shell("lscfg inspect model example").stdout != ""
+
+
+QUICK, INIT = "name a file, or - for standard input", "name a file"
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        ("lscfg quick <(cat f) --plan", QUICK),
+        ("cat f | lscfg quick /dev/stdin --plan", QUICK),
+        ("lscfg quick /dev/stdin --plan < f", QUICK),
+        ("lscfg quick f --plan --set orthography=<(cat e)", QUICK),
+        ("lscfg init new --raw -s <(cat f) -t e", INIT),
+        ("lscfg init new --dev-set f <(cat e)", INIT),
+    ],
+)
+def test_a_pipe_whose_path_is_written_for_later_commands_is_refused(folder, line, cure):
+    done = shell(line)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert done.stderr.endswith(f": cannot be read again by later commands; {cure}\n")
+    assert not Path("quick").exists() and not Path("new").exists()

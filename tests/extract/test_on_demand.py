@@ -1,5 +1,6 @@
 """Rules on demand against the grammar of the whole text, filtered to a sentence."""
 
+import gzip
 import json
 import random
 import re
@@ -225,6 +226,10 @@ def test_settings_of_the_whole_text_are_refused(tmp_path, settings, name):
 def test_an_index_is_recognised(corpus, tmp_path):
     _, path = corpus
     assert is_index(path) and not is_index(tmp_path / "source") and not is_index(tmp_path / "none")
+    (tmp_path / "index.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert is_index(tmp_path / "index.gz")
+    with pytest.raises(InputError, match=r"index\.gz: the file is compressed; decompress it with gzip -d"):
+        RuleIndex(tmp_path / "index.gz")
 
 
 def test_damaged_settings(corpus, tmp_path):

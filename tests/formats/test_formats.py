@@ -1,5 +1,6 @@
 """The examples in the pages of docs/ are read by the code that users run."""
 
+import errno
 import json
 import os
 import re
@@ -320,14 +321,32 @@ def test_pipes_and_devices_are_written_and_not_replaced(tmp_path):
         found = pool.submit((tmp_path / "pipe").read_text)
         write_lines(tmp_path / "pipe", ["a"])
         assert found.result() == "a\n" and (tmp_path / "pipe").is_fifo()
-    if os.path.isdir("/proc/self/fd"):
-        with open(tmp_path / "redirected", "w") as file:
-            write_lines(f"/proc/self/fd/{file.fileno()}", ["a"])
-        assert (tmp_path / "redirected").read_text() == "a\n"
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full to be a full disk")
     with pytest.raises(InputError, match="/dev/full: cannot write: No space left"):
         write_lines("/dev/full", ["a" * 100_000])
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/dev/../dev//fd/{}", "/proc/self/fd/{}"])
+def test_an_open_file_is_continued_and_not_truncated(tmp_path, name):
+    if not os.path.isdir(os.path.dirname(name)):
+        pytest.skip("a system without /proc")
+    with open(tmp_path / "f", "w") as file:
+        path = name.format(file.fileno())
+        file.write("head\n")
+        file.flush()
+        check_output(path)
+        write_lines(path, ["a"])
+        file.write("tail\n")
+    assert (tmp_path / "f").read_text() == "head\na\ntail\n"
+    with open(tmp_path / "f") as file:
+        path = name.format(file.fileno())
+        for write in (check_output, lambda path: write_lines(path, ["b"])):
+            with pytest.raises(InputError, match=f"{file.fileno()}: is not open for writing; name another output"):
+                write(path)
+    with pytest.raises(InputError, match=f"cannot write: {os.strerror(errno.EBADF)}"):
+        check_output(name.format(999_999_999))
+    assert (tmp_path / "f").read_text() == "head\na\ntail\n"
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, LatentFeature, NamedModel, read_ini, write_ini
+from lscfg.formats.ini import DecoderConfig, LatentFeature, NamedModel, named_words, read_ini, write_ini
 from lscfg.functions.function import FunctionLine
 
 
@@ -83,6 +83,35 @@ quiet=true
     assert read_ini(folder / "again.ini") == other
 
 
+def test_words_that_are_no_paths_are_no_files(folder: Path) -> None:
+    """Keys and feature functions of cdec alone may name files anywhere."""
+    ini = folder / "cdec.ini"
+    ini.write_text("""formalism=scfg
+grammar=a b.grammar # comment
+goal=S
+k_best=10
+feature_function=KLanguageModel -n LM lm
+feature_function=LSCFG model=m features=paper log=true
+feature_function=External lib/liblscfg_cdec.so model=n features=paper
+feature_function=External other.so dict=d
+feature_function=Of_cdec words
+option_of_cdec=one file=two
+weights=w
+""")
+    expected = ["a b.grammar", "lm", "model=m", "m", "lib/liblscfg_cdec.so", "model=n", "n", "other.so", "dict=d", "d"]
+    expected += ["words", "one file=two", "one", "file=two", "two"]
+    assert named_words(ini) == [*expected, "w"] and named_words(ini, leave="weights") == expected
+    ini.write_text("""[input-factors]
+0
+[feature]
+KENLM name=LM factor=0 path=lm oov-feature=1
+LatentSCFG name=Latent model=m features=paper
+[weight]
+LM= 0.5 1
+""")
+    assert named_words(ini) == ["lm", "m"]
+
+
 def test_paths_fall_back_to_the_folder_of_the_file(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +151,7 @@ def test_a_path_to_two_files_is_refused(folder: Path, monkeypatch: pytest.Monkey
         ("grammar=", "no file ''"),
         ("formalism=scfg", "line 1 already"),
         ("scfg_default_nt=Y", "only X"),
+        ("scfg_default_nt=x", "scfg_default_nt=x is not supported; only X is"),
         ("intersection_strategy=full", "only cube_pruning"),
         ("scfg_max_span_limit=-1", "whole number"),
         ("cubepruning_pop_limit=0", "whole number"),

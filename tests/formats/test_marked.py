@@ -38,7 +38,15 @@ def test_zones_and_walls(line: str, zones: list[object], walls: list[object]) ->
 
 @pytest.mark.parametrize(
     ("line", "words"),
-    [("", ""), ("a b", "a b"), ("a &lt; b", "a &lt; b"), ("<x translation='1'>a</x><y translation='2'>b</y>", "a b")],
+    [
+        ("", ""),
+        ("a b", "a b"),
+        ("a &lt; b", "a &lt; b"),
+        ("<x translation='1'>a</x><y translation='2'>b</y>", "a b"),
+        ("<zone><x translation='1'>a</x></zone><wall/><zone>b</zone>", "a b"),
+        ("a<wall/> b", "a b"),
+        ("<x translation='1' label='NP' entity='a' type='b' id='7'>a</x>", "a"),  # of Moses, which ignores them here
+    ],
 )
 def test_lines_that_are_good(line: str, words: str) -> None:
     assert read_marked(line).text == words
@@ -56,6 +64,13 @@ def test_lines_that_are_good(line: str, words: str) -> None:
         ("<np translation='x'>b <n translation='y'>c</n></np>", "column 23: <n> is inside another tag"),
         ("<np translation='x'/>", "column 1: <np> is inside another tag, not closed"),
         ("<np translation='x'>b</np>c", "column 22: </np> is inside a word"),
+        ("a<np translation='x'>b</np>", "column 2: <np> is inside a word; separate the words by blanks"),
+        ("(<np translation='x'>b</np> )", "column 2: <np> is inside a word"),
+        ("a<zone>b</zone>", "column 2: <zone> is inside a word"),
+        ("<np translation='x' probs='1'>b</np>", "has the attribute 'probs', which is not read (did you mean prob?)"),
+        ("<np translation='x' Probability='1'>b</np>", "'Probability', which is not read (did you mean prob?)"),
+        ("<np translations='x'>b</np>", "'translations', which is not read (did you mean translation?)"),
+        ("<np translation='x' span='0'>b</np>", "'span', which is not read; put the tag around the words"),
         ("<np translation='x||x'>b</np>", "column 1: <np> has an empty or repeated translation"),
         ("<np translation='x||'>b</np>", "column 1: <np> has an empty or repeated translation"),
         ("<np translation='x' prob='0.5||0.5'>b</np>", "column 1: <np> needs a positive number in prob= for each of 1"),

@@ -184,6 +184,25 @@ def test_values_equal_a_reference(name: str) -> None:
                 assert own == pytest.approx({feature: value for feature, value in expected.items() if value}), rule
 
 
+@pytest.mark.parametrize("name", sorted(OF_RULE))
+def test_a_word_may_pass_into_several_categories(name: str) -> None:
+    """Rules with equal words and other categories are other rules."""
+    grammar = Grammar()
+    grammar.read_text("[X] ||| x [Y,1] ||| [Y,1] a ||| F=1\n[Y] ||| y ||| b ||| F=1\n")
+    grammar.finish()
+    words = "z x z y"
+    forest = grammar.parse(grammar.vocab.add_line(words), ParseOptions(passed=(grammar.category("Y"),)))
+    assert forest is not None
+    given = ParsedInput(forest, grammar, tuple(words.split()))
+    found = FunctionLine(name).values(given)
+    rows = found.sums(np.arange(forest.n_apps), np.arange(forest.n_apps + 1))
+    rules = [rule_of(given, app) for app in range(forest.n_apps)]
+    assert {("X", "z"), ("Y", "z")} <= {(head, *source) for head, source, _, _ in rules}
+    for rule, row in zip(rules, rows, strict=True):
+        own = {feature: value for feature, value in zip(found.names, row, strict=True) if value}
+        assert own == pytest.approx({feature: value for feature, value in OF_RULE[name](rule).items() if value}), rule
+
+
 def test_every_function_has_a_reference() -> None:
     assert {*FEATURE_FUNCTIONS} == {*OF_RULE, *OF_SPAN, "Copies", "NgramFeatures"}
 

@@ -82,6 +82,37 @@ def test_several_streams_and_zeros_between_them(tmp_path, ending):
     assert read_lines(tmp_path / "a") == []
 
 
+SKIPPED = b"\x50\x2a\x4d\x18\x04\0\0\0size"
+"""A frame without content, such as pzstd writes before each of its frames."""
+
+
+def wide(data: bytes, window: int) -> bytes:
+    """A frame of one stored block, with a window of 2 ** window bytes, as zstd --long makes."""
+    block = (len(data) << 3 | 1).to_bytes(3, "little")
+    return b"\x28\xb5\x2f\xfd\0" + bytes([window - 10 << 3]) + block + data
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    "data",
+    [
+        SKIPPED + zstd(TEXT),
+        SKIPPED + zstd(TEXT[:1000]) + SKIPPED + zstd(TEXT[1000:]) + b"\x5f\x2a\x4d\x18" + bytes(4),
+        wide(TEXT, 27),
+        wide(TEXT, 28),
+        wide(TEXT, 31),
+    ],
+    ids=["pzstd", "frames", "--long=27", "--long=28", "--long=31"],
+)
+def test_zstandard_files_of_pzstd_and_of_large_windows(tmp_path, data, read):
+    (tmp_path / "a").write_bytes(data)
+    assert compression_of(data[:10]) == "Zstandard" and is_compressed(tmp_path / "a")
+    assert read(tmp_path / "a") == TEXT
+    (tmp_path / "a").write_bytes(data[:-1])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        read(tmp_path / "a")
+
+
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_a_cut_file_and_garbage_after_it(tmp_path, ending):
     data = COMPRESS[ending](TEXT)
@@ -136,7 +167,7 @@ def test_without_a_module_for_zstandard_the_package_is_named(tmp_path, monkeypat
         read_bytes(tmp_path / "a")
 
 
-@pytest.mark.parametrize("text", [b"B", b"BZ", b"BZh91A\n", b"(a\n", b"\x1f", b"BZh9 b\nc\n", b""])
+@pytest.mark.parametrize("text", [b"B", b"BZ", b"BZh91A\n", b"(a\n", b"\x1f", b"BZh9 b\nc\n", b"", b"[X]", b"P*M\n"])
 def test_text_that_begins_like_a_compressed_file(tmp_path, text):
     (tmp_path / "a").write_bytes(text)
     assert read_bytes(tmp_path / "a") == text and not is_compressed(tmp_path / "a")

@@ -12,6 +12,7 @@ from helpers import sampled_pairs
 from mutations import join_file, split_file
 
 import lscfg
+from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.derive import NODES
 from lscfg.grammar import table
@@ -98,6 +99,21 @@ def test_long_metadata_is_quoted_in_short(metadata, message, tmp_path):
     with pytest.raises(InputError, match=message) as refused:
         tensors.load(path, "model")
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("kind", ["model", "derivations"])
+def test_a_file_of_a_newer_version_is_called_so(kind, tmp_path, capsys):
+    """Not a file of another kind, whatever the command expects."""
+    path = tmp_path / "file"
+    tensors.save(path, {"a": np.zeros(1)}, {"lscfg": kind, "format": "99"})
+    with pytest.raises(InputError, match=f"the {kind} has format 99, and this version of lscfg reads .*; update it"):
+        tensors.file_kind(path)
+    for wanted in ("model", "derivations"):
+        assert main(["inspect", wanted, str(path)]) == 1
+        assert f"the {kind} has format 99" in capsys.readouterr().err
+    tensors.save(path, {"a": np.zeros(1)}, {"lscfg": "graph"})
+    with pytest.raises(InputError, match="not an lscfg derivations file, but 'graph'"):
+        tensors.file_kind(path)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,9 @@
 """The model file as the kernel reads it: every kind of damage is one clear error."""
 
+import bz2
+import gzip
 import json
+import lzma
 import random
 import struct
 
@@ -164,6 +167,22 @@ def test_a_model_without_states_is_refused(model_file):
     with pytest.raises(InputError) as error:
         Model(rewritten(model_file, change))
     assert str(error.value) == f"{model_file}: 0 hidden states; 1 to 1024 are possible"
+
+
+@pytest.mark.parametrize(
+    ("compress", "program"),
+    [
+        (gzip.compress, "gzip"),
+        (lzma.compress, "xz"),
+        (bz2.compress, "bzip2"),
+        (lambda data: b"\x28\xb5\x2f\xfd" + data, "zstd"),
+    ],
+)
+def test_a_compressed_model_is_called_so(model_file, compress, program):
+    model_file.write_bytes(compress(model_file.read_bytes()))
+    with pytest.raises(InputError) as error:
+        Model(model_file)
+    assert str(error.value) == f"{model_file}: the file is compressed; decompress it with {program} -d"
 
 
 @pytest.mark.parametrize("length", [0, 1, 2**62])
