@@ -143,14 +143,18 @@ def further_outputs(args: argparse.Namespace, contents: Collection[str]) -> dict
     """The files of ``--write`` by content.
 
     Raises:
-        InputError: a content is unknown, or lacks its file.
+        InputError: a content is unknown, lacks its file, or is named twice.
     """
+    found: dict[str, str] = {}
     for output in args.write:
         if output.content not in contents or not output.path:
             known = ", ".join(contents)
             near = did_you_mean(output.content, contents)
             raise InputError(f"--write {output}: expected CONTENT=FILE with one of {known}{near}")
-    return {output.content: output.path for output in args.write}
+        if earlier := found.get(output.content):
+            raise InputError(f"--write {output}: {output.content} already goes to {earlier}; keep one of the files")
+        found[output.content] = output.path
+    return found
 
 
 def add_text(parser: argparse._ActionsContainer, links: str = "word alignments i-j") -> None:

@@ -1,9 +1,9 @@
 """Rule table and glue grammar of Moses, with the rules and features of a grammar in cdec's format.
 
 A line is ``source [X] ||| target [X] ||| scores ||| alignment ||| counts ||| ||| |||``. Nonterminals are ``[X][X]``;
-the alignment field (positions among the symbols of both sides) links them. Scores are 10^-feature in the order of
-``score_names``, so their natural logarithm in Moses is -ln 10 times the feature. Counts are those of
-the target side, the source side and the rule.
+the alignment field (positions among the symbols of both sides) links them. Labels replace the second X, and the [X]
+of the target side. Scores are 10^-feature in the order of ``score_names``, so their natural logarithm in Moses is
+-ln 10 times the feature. Counts are those of the target side, the source side and the rule.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lscfg.errors import InputError, quote
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
+from lscfg.grammar.table import X
 from lscfg.grammar.write import BLOCK
 from lscfg.io.write import check_replaceable, write_blocks, write_lines
 from lscfg.log import progress
@@ -72,30 +73,44 @@ def escape_words(words: list[str]) -> list[str]:
 def write_rule_table(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
     """Writes the selected rules as a rule table, sorted by source side, and ``GLUE_FILE`` next to it.
 
+    Rules of several categories have their labels on the target side, and each label has a glue rule.
+
     Raises:
-        InputError: a word cannot be part of a rule table, a file cannot be written, or another ``GLUE_FILE`` exists.
+        InputError: a word cannot be part of a rule table, a file cannot be written, the table has the name of
+            ``GLUE_FILE``, or another ``GLUE_FILE`` exists.
     """
+    if Path(path).name == GLUE_FILE:
+        raise InputError(f"Moses' glue rules go into the file {GLUE_FILE} of this folder; name another file", path)
     check_words(counted.rules.words)
-    glue = Path(path).parent / GLUE_FILE
-    check_replaceable(glue, *("".join(f"{line}\n" for line in lines) for lines in (GLUE, ROOT)))
+    glue, lines = Path(path).parent / GLUE_FILE, _glue_lines(counted)
+    check_replaceable(glue, *("".join(f"{line}\n" for line in own) for own in (GLUE, ROOT, lines)))
     table = _Table(counted)
     sources = [table.source(rule).encode() for rule in selection.kept.tolist()]
     which = selection.kept[np.array(sorted(range(len(sources)), key=sources.__getitem__), np.int64)]
     del sources
     write_blocks(path, progress(table.blocks(which), "write", -(-len(which) // BLOCK)), threads)
-    write_lines(glue, ROOT if counted.own_glue else GLUE)
+    write_lines(glue, lines)
+
+
+def _glue_lines(counted: RuleCounts) -> tuple[str, ...]:
+    """The glue grammar; with labels, the glue rules are those of ``lscfg.grammar.write.glue_rules``."""
+    rules = counted.rules
+    if rules.lhs is None:
+        return ROOT if counted.own_glue else GLUE
+    labels = sorted(rules.categories[category] for category in np.unique(rules.category).tolist())
+    return (*GLUE[:-1], *(GLUE[-1].replace("[X][X]", f"[X][{label}]") for label in labels))
 
 
 class _Table:
     def __init__(self, counted: RuleCounts):
         self._rules = counted.rules
+        self._category = counted.rules.category
         self._features = RuleFeatures(counted)
         self._order = [counted.features.index(name) for name in score_names(counted)]
         self._words = escape_words(counted.rules.words)
-        counts = counted.count
-        self._counts = np.stack(
-            [*(np.bincount(side, counts)[side] for side in (self._rules.target_id, self._rules.source_id)), counts], 1
-        )
+        self._gaps = [f"[X][{name}]" for name in counted.rules.categories]
+        of_source, of_target = counted.side_counts()
+        self._counts = np.stack([of_target, of_source, counted.count], 1)
 
     def blocks(self, which: np.ndarray) -> Iterator[Callable[[], bytes]]:
         for begin in range(0, len(which), BLOCK):
@@ -103,25 +118,25 @@ class _Table:
 
     def source(self, rule: int) -> str:
         """The source side with its left-hand side."""
-        return self._side(self._rules.src(rule).tolist())
+        return self._side(self._rules.src(rule).tolist(), self._gaps, X)
 
-    def _side(self, symbols: list[int]) -> str:
-        return " ".join([self._words[s] if s >= 0 else "[X][X]" for s in symbols] + ["[X]"])
+    def _side(self, symbols: list[int], gaps: list[str], label: str) -> str:
+        """A side with its left-hand side; ``gaps[k]`` is the nonterminal of the symbol -1-k."""
+        return " ".join([self._words[s] if s >= 0 else gaps[-1 - s] for s in symbols] + [f"[{label}]"])
 
     def _lines(self, which: np.ndarray) -> bytes:
         scores = 10 ** -np.minimum(self._features(which)[:, self._order], LARGEST)
         form = " ".join(["%.6g"] * len(self._order))
         lines = []
         for rule, row, counts in zip(which.tolist(), scores.tolist(), self._counts[which].tolist(), strict=True):
-            tgt = self._rules.tgt(rule).tolist()
+            src, tgt = self._rules.src(rule).tolist(), self._rules.tgt(rule).tolist()
+            places = [i for i, symbol in enumerate(src) if symbol < 0]
+            target = self._side(
+                tgt, [self._gaps[-1 - src[i]] for i in places], self._rules.categories[self._category[rule]]
+            )
+            links = " ".join(f"{place}-{tgt.index(-1 - k)}" for k, place in enumerate(places))
             lines.append(
-                f"{self.source(rule)} ||| {self._side(tgt)} ||| {form % tuple(row)} ||| {self._links(rule, tgt)} ||| "
+                f"{self._side(src, self._gaps, X)} ||| {target} ||| {form % tuple(row)} ||| {links} ||| "
                 f"{counts[0]:.6g} {counts[1]:.6g} {counts[2]:.6g} ||| ||| |||\n"
             )
         return "".join(lines).encode("utf-8")
-
-    def _links(self, rule: int, tgt: list[int]) -> str:
-        if not self._rules.arity[rule]:
-            return ""
-        places = [i for i, symbol in enumerate(self._rules.src(rule).tolist()) if symbol < 0]
-        return " ".join(f"{place}-{tgt.index(-1 - k)}" for k, place in enumerate(places))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from lscfg.io.arguments import InputFile, OutputFile, OutputPattern
 from lscfg.io.write import write_lines
 from lscfg.options import add_jobs, add_text
 from lscfg.parser import CommandParser
-from lscfg.settings import Declared, setting
+from lscfg.settings import Declared, setting, settings_of
 
 TABLE = "alignment"
 
@@ -57,12 +56,8 @@ def add_arguments(parser: CommandParser) -> None:
         "--model", type=InputFile, dest="saved", metavar="MODEL", help="saved aligner to use instead of training one"
     )
     add_jobs(parser, ", and at most 2 are used")
-    add_settings(
-        parser,
-        Table(TABLE, (AlignmentSettings,), ALIGNERS.settings()),
-        leave=("heuristic",),
-        choices={"model": ALIGNERS.names()},
-    )
+    table = Table(TABLE, (AlignmentSettings, Joining), ALIGNERS.settings())
+    add_settings(parser, table, choices={"model": ALIGNERS.names()})
 
 
 def _heuristics(text: str) -> tuple[str, ...]:
@@ -115,13 +110,14 @@ def _settings(args: argparse.Namespace, given: GivenSettings) -> AlignmentSettin
         name = given.choose(TABLE, AlignmentSettings, "model")
         if name not in kinds:
             given.build(TABLE, AlignmentSettings, ignore=given.keys(TABLE))  # refuses the name
-        settings, aligner = given.build(TABLE, AlignmentSettings, kinds[name], others=kinds, ignore=("heuristics",))
-        made: AlignmentSettings = dataclasses.replace(settings, aligner=aligner)
-        return made
+        settings, _, aligner = given.build(TABLE, AlignmentSettings, Joining, kinds[name], others=kinds)
+        return AlignmentSettings(settings.model, aligner=aligner)
     if args.saved in kinds and not os.path.exists(args.saved):
         raise InputError(f"--model is the file of a saved aligner; choose the kind by --aligner {args.saved}")
     if args.save:
         raise InputError("--save keeps a trained aligner, and --model trains none; give one of them")
+    training = {item.name for kind in kinds.values() for item in settings_of(kind)}
+    given.build(TABLE, AlignmentSettings, Joining, ignore=training)  # refuses unknown keys
     options = ["--aligner"] if hasattr(args, "model") else []
     for name in [*options, *(f"--set {key}" for key in given.keys(TABLE) if key != "heuristics")]:
         raise InputError(f"{name} is for training; the saved aligner of --model keeps its own settings")

@@ -11,6 +11,7 @@ from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive_files
 from lscfg.extract.labels import LEAST, MOST, check_labels, label_file
+from lscfg.extract.trees import check_not_text
 from lscfg.io.arguments import InputFile
 from lscfg.io.folders import temporary_folder
 from lscfg.kernel import DeriveOptions
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> None:
         InputError: see ``lscfg.kernel.DeriveOptions``, ``lscfg.extract.derive.derive_files`` and
             ``lscfg.extract.labels.label``.
     """
+    check_not_text(args.output)
     options = GivenSettings(args, TABLE).build(TABLE, DeriveOptions)
     most = MOST if args.max_labels is None else args.max_labels
     derive = partial(derive_files, args.source, args.target, args.alignment)

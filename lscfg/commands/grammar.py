@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.commands.grammars import biparsed, fragments, hiero, sampled
-from lscfg.commands.grammars.extraction import Extraction
+from lscfg.commands.grammars.extraction import NO_LABELS, Extraction
 from lscfg.corpus.parallel import check_plain_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
@@ -23,6 +23,7 @@ from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_blocks, read_lines
 from lscfg.kernel import Grammar
+from lscfg.kernel.compiled import is_compiled
 from lscfg.kinds import group_rows
 from lscfg.options import (
     add_checkpoint,
@@ -135,6 +136,8 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: options do not go together, or a file cannot be read or written.
     """
+    if args.output and is_compiled(args.output):
+        raise InputError("only lscfg pack writes compiled files; choose another ending for a grammar", args.output)
     given = GivenSettings(args, args.extractor)
     settings = given.build(args.extractor, EXTRACTORS[args.extractor].Settings, others=EXTRACTORS.settings())
     if args.extractor == "sampled" and len(args.files) == 1:
@@ -179,6 +182,8 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("--join needs an output (-o) in cdec's format")
     if args.per_sentence and (args.join or args.oov):
         raise InputError("--join and --oov add rules to the grammar of -o only; leave out --per-sentence")
+    if args.format not in ("cdec", INDEX) and not args.output:
+        raise InputError(f"--format {args.format} needs an output (-o)")
     if args.places is not None and args.format != INDEX:
         raise InputError(f"--places belongs to --format {INDEX}")
     if args.most_targets is not None:
@@ -233,9 +238,7 @@ def _unknown(
     if not args.oov:
         return {}
     if rules.rules.lhs is None:
-        raise InputError(
-            "--oov needs rules with labels (lscfg derive --labels); other words pass through as [X] anyway"
-        )
+        raise InputError(NO_LABELS)
     return {"unknown": unknown_words(rules.rules, selection.kept, inputs.wanted or [])}
 
 
@@ -248,11 +251,11 @@ def _writer(name: str) -> Callable[..., None]:
 
 def size_table(name: str, rules: RuleCounts, inputs: RuleInputs) -> str:
     """Rules by arity and in all; for a minimal grammar also the effective sizes with m hidden states."""
-    rows = [["grammar", "arity 0", "arity 1", "arity 2", "size"]]
     kept = select_rules(rules, 0, inputs.wanted).kept
     arity = rules.rules.arity[kept]
-    counts = [int((arity == k).sum()) for k in range(3)]
-    rows.append(["MIN" if name == "minimal" else name.upper(), *map(str, counts), str(sum(counts))])
+    counts = [int((arity == k).sum()) for k in range(max(2, int(arity.max(initial=0))) + 1)]
+    rows = [["grammar", *(f"arity {k}" for k in range(len(counts))), "size"]]
+    rows.append(["MIN" if name == "minimal" else name.upper(), *map(str, counts), str(len(kept))])
     if name == "minimal":
-        rows += [[f"LV m = {m}", "", "", "", str(effective_size(rules, m, kept))] for m in STATES]
+        rows += [[f"LV m = {m}", *[""] * len(counts), str(effective_size(rules, m, kept))] for m in STATES]
     return "\n".join(align_columns(rows))

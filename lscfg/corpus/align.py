@@ -16,7 +16,7 @@ from lscfg.corpus.thot import matrix_links
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.log import no_progress, warning
 from lscfg.parallel.choose import in_processes
-from lscfg.settings import Declared, SettingError, setting
+from lscfg.settings import Declared, Limits, SettingError, setting
 
 LONGEST = 1024
 """Words of a sentence beyond which the aligner gives no links."""
@@ -35,7 +35,8 @@ class AlignmentSettings(Declared):
     """
 
     model: str = setting("eflomal", "aligner of each direction", option="aligner", common=True)
-    heuristic: str = setting("union", "symmetrisation of the two directions", choices=HEURISTICS)
+    heuristic: str = "union"
+    """Symmetrisation of the two directions; no key of its table, since commands write several."""
     aligner: Declared | None = None
     """Settings of the aligner; None for its defaults."""
 
@@ -43,6 +44,8 @@ class AlignmentSettings(Declared):
         super().__post_init__()
         if self.model not in ALIGNERS:
             raise SettingError("model", f"must be one of {', '.join(ALIGNERS)}, not {quote(self.model)}")
+        if requirement := Limits(choices=HEURISTICS).requirement(self.heuristic):
+            raise SettingError("heuristic", requirement)
         if self.aligner is None:
             object.__setattr__(self, "aligner", ALIGNERS[self.model].Settings())
 
@@ -55,11 +58,13 @@ class BothWays:
         direct: of each pair (source, target position), at most one for each target word; inverse: (target, source
             position), at most one for each source word.
         shapes: of each pair its source and target words.
+        aligner: name of the aligner.
     """
 
     direct: Sequence[Links]
     inverse: Sequence[Links]
     shapes: Sequence[tuple[int, int]]
+    aligner: str
 
     def joined(self, heuristic: str) -> list[str]:
         """Pharaoh alignments ``i-j ...``, links in order of source, then target position; one of ``HEURISTICS``.
@@ -72,8 +77,9 @@ class BothWays:
         full = [line for line, has_words in zip(lines, wanted, strict=True) if has_words]
         if without := full.count(""):
             few = 2 * without > len(full)
-            cure = "; the text may be too small or too uniform for eflomal: try fast-align" if few else ""
-            warning(f"{without} of {len(full)} sentence pairs have no link by {heuristic}{cure}")
+            cause = f"; the text may be too small or too uniform for {self.aligner}" if few else ""
+            cure = ": try fast-align" if few and self.aligner == "eflomal" else ""
+            warning(f"{without} of {len(full)} sentence pairs have no link by {heuristic}{cause}{cure}")
         return lines
 
 
@@ -159,7 +165,8 @@ def _both_ways(
             direct, inverse = engine.map(_one_direction, tasks)
         except WorkerError as error:
             raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
-    return BothWays(direct, inverse, list(zip(map(len, sides[0]), map(len, sides[1]), strict=True)))
+    shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
+    return BothWays(direct, inverse, shapes, aligner if isinstance(aligner, str) else aligner.model)
 
 
 class _Direction(NamedTuple):

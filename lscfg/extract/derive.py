@@ -21,7 +21,7 @@ from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError
 from lscfg.extract.forests import LAYOUT as FORESTS
 from lscfg.extract.forests import Forests
-from lscfg.extract.trees import TextTrees, has_trees, read_trees, tree_lines
+from lscfg.extract.trees import TextTrees, check_not_text, has_trees, read_trees, tree_lines
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable, X, check_categories
 from lscfg.io import tensors
 from lscfg.io.compression import is_compressed
@@ -194,7 +194,12 @@ class Derivations:
         return self.rules.arity <= self.options.max_arity
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the derivation file (docs/reference/formats.md)."""
+        """Writes the derivation file (docs/reference/formats.md).
+
+        Raises:
+            InputError: the file name marks trees as text, or the file cannot be written.
+        """
+        check_not_text(path)
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
         arrays = {**dict(zip(NODES, nodes, strict=True)), **(self.forests or self).rules.arrays()}
         arrays |= self.forests.arrays() if self.forests else {}

@@ -163,7 +163,7 @@ def extract_files(
     if limits.no_singletons and part[1] > 1:
         raise ValueError("rules without singletons cannot be extracted in parts")
     extractor = _extractor(limits, places, part)
-    for line in wanted or ():
+    for line in () if wanted is None else wanted or [""]:  # no lines want as little as an empty one
         extractor.want(line)
     bare, often, before = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
     for path in alignments:

@@ -245,11 +245,17 @@ class ParseTree:
         return X
 
 
+def _visible(name: str) -> str:
+    """A name with ``_`` instead of each invisible character, such as a joiner, which no category can contain."""
+    return "".join(character if character.isprintable() else "_" for character in name)
+
+
 def _clean(name: str) -> str:
-    """A label without function tags and without characters that grammars reserve."""
+    """A label without function tags, and without characters that grammars reserve or refuse."""
     base = re.split(r"(?<=.)[-=|]", name)[0] if not name.startswith("-") else name.strip("-")
     for character, word in ((",", "COMMA"), ("[", "LSB"), ("]", "RSB"), ("|", "BAR")):
         base = base.replace(character, word)
+    base = _visible(base)
     return f"{base}^" if base in (GOAL, X) else base or "DASH"
 
 
@@ -357,4 +363,5 @@ def _by_classes(classes: Mapping[str, str], sentences: list[list[str]]) -> list[
 def _clean_class(name: str) -> str:
     for character in "[],|":
         name = name.replace(character, "_")
+    name = _visible(name)
     return f"{name}^" if name in (GOAL, X) else name

@@ -43,22 +43,26 @@ class PhraseRules(RuleCounts):
 
     @classmethod
     def of(cls, derivations: Derivations, max_words: int = MAX_WORDS) -> PhraseRules:
-        """The phrase pairs of derivation trees with their counts.
+        """The phrase pairs of derivation trees with their counts, in which a token counts with the weight of its tree.
 
         Raises:
             InputError: the derivations contain none.
         """
-        tokens = phrase_tokens(derivations, max_words)
-        counts = np.concatenate([np.bincount(tokens.places[:, 0], minlength=len(tokens.rules)), [1, 1]])
+        tokens, weight = phrase_tokens(derivations, max_words), derivations.node_weight
+        of_token = None if weight is None else weight[phrase_nodes(derivations, max_words)]
+        weighted, number = (
+            np.concatenate([np.bincount(tokens.places[:, 0], each, len(tokens.rules)), [1, 1]])
+            for each in (of_token, None)
+        )
         lexicon = derivations.lexicon, derivations.lexicon_count
-        return cls(_with_glue(tokens.rules), counts.astype(np.float64), counts.astype(np.int64), *lexicon)
+        return cls(_with_glue(tokens.rules), weighted.astype(np.float64), number.astype(np.int64), *lexicon)
 
 
 class Phrases(RuleExtractor[PhrasePairSettings]):
     """Phrase pairs of minimal derivation trees."""
 
     HELP = "phrase pairs of minimal derivation trees, in any order"
-    VERSION = 1
+    VERSION = 2
     Settings = PhrasePairSettings
     NEEDS = ("derivations",)
 

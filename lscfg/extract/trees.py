@@ -43,6 +43,16 @@ def has_trees(path: str | os.PathLike[str]) -> bool:
     return plain_name(os.fspath(path)).endswith(".trees")
 
 
+def check_not_text(path: str | os.PathLike[str]) -> None:
+    """Refuses the name of trees as text for a derivation file, which ``has_trees`` would mistake for text.
+
+    Raises:
+        InputError: the file name marks trees as text.
+    """
+    if has_trees(path):
+        raise InputError("only trees as text may end in .trees; choose another name for a derivation file", path)
+
+
 def read_trees(path: str | os.PathLike[str]) -> TextTrees:
     """Reads the trees of a text file.
 

@@ -29,6 +29,12 @@ GLUE_FEATURES = ("Glue", "Inverse")
 glue rule of a Hiero grammar. Inverse: 1 if the two nonterminals of a rule change places."""
 
 
+def bare_rules(rules: RuleTable) -> np.ndarray:
+    """bool [rules]: True for rules of two nonterminals without words."""
+    result: np.ndarray = (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class RuleCounts:
     """The rules of a corpus, their counts, and the linked words.
@@ -71,6 +77,12 @@ class RuleCounts:
     def own_columns(self, which: np.ndarray) -> list[np.ndarray]:
         """Values of additional features of this extractor, float64 [len(which)] each."""
         return []
+
+    def side_counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Counts of the source and of the target side of each rule over all rules of the corpus, float64 [rules]."""
+        source, target, of_side = self.rules.source_id, self.rules.target_id, self.target_count
+        of_target = np.bincount(target, self.count) if of_side is None else of_side
+        return np.bincount(source, self.count)[source], of_target[target]
 
     def barred(self) -> dict[str, np.ndarray]:
         """bool [rules] by reason: True for rules that are counted but excluded from grammars."""

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lscfg.grammar.counts import FEATURES, RuleCounts
+from lscfg.grammar.counts import FEATURES, RuleCounts, bare_rules
 
 NO_TRANSLATION = 1e-7
 """Lexical probability of a word without a translation on the other side."""
@@ -20,11 +20,8 @@ class RuleFeatures:
 
     def __init__(self, counted: RuleCounts):
         self._counted = counted
-        rules = counted.rules
-        source, target = rules.source_id, rules.target_id
-        self._count_f = np.bincount(source, counted.count)[source]
-        of_side = counted.target_count
-        self._count_e = (np.bincount(target, counted.count) if of_side is None else of_side)[target]
+        source = counted.rules.source_id
+        self._count_f, self._count_e = counted.side_counts()
         self._single_f = np.bincount(source, counted.tokens)[source] == 1
         # -log10 of relative frequencies of links; a word without a link counts as linked to NULL
         pairs, links = counted.lexicon, counted.lexicon_count.astype(float)
@@ -89,6 +86,4 @@ class RuleFeatures:
     @cached_property
     def _bare(self) -> np.ndarray:
         """bool [rules]: True for rules of two nonterminals without words."""
-        rules = self._counted.rules
-        result: np.ndarray = (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
-        return result
+        return bare_rules(self._counted.rules)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.counts import RuleCounts, bare_rules
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import Matcher
 from lscfg.log import progress
@@ -94,7 +94,7 @@ def select_rules(
     """Selects rules that their extractor allows, that have a frequent target side and that can match the text.
 
     Args:
-        max_targets: most target sides of a source side, the most frequent ones; 0: all.
+        max_targets: most target sides of a source side, the most frequent ones; 0: all. Glue rules without counts stay.
         sentences: keep only rules whose source side can match a part of one of these sentences.
         separately: also list the rules of each sentence.
 
@@ -111,6 +111,8 @@ def select_rules(
     if max_targets:
         allowed, frequent = np.flatnonzero(kept), np.zeros(len(rules), bool)
         frequent[allowed] = most_frequent(rules.source_id[allowed], counted.count[allowed], max_targets)
+        if counted.plain_glue:
+            frequent |= bare_rules(rules)
         dropped[f"beyond the {max_targets} most frequent target sides"] = int((kept & ~frequent).sum())
         kept &= frequent
     if sentences is None:

@@ -80,8 +80,8 @@ def _with_categories(rules: RuleTable, chosen: np.ndarray, text: bytes) -> bytes
     """The lines of rules, whose sides the kernel wrote with [X] for every category."""
     lines = []
     for rule, line in zip(chosen.tolist(), text.decode().splitlines(), strict=True):
-        values = line.removesuffix(" |||").split(" ||| ", 3)[3:]
-        lines.append(" ||| ".join([rules.text(rule), *values]) + ("\n" if values else " |||\n"))
+        features = line.rpartition("|||")[2]  # begins with a blank, or is empty
+        lines.append(f"{rules.text(rule).rstrip(' ')} |||{features}\n")
     return "".join(lines).encode()
 
 

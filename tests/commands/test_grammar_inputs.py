@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lscfg import cli
+from lscfg.io.read import split_fields
 
 PAIRS = [("f", "e")] * 6 + [("f", "g")] * 5 + [("h", "e")] * 60
 
@@ -62,6 +63,16 @@ def test_a_joined_grammar_is_checked_and_adds_each_rule_once(capsys: pytest.Capt
         ("grammar hiero i --per-sentence p --filter s --format moses", "an index gives only grammars of sentences"),
         ("grammar hiero i --per-sentence p --filter s --settings x.toml", "an index gives only grammars of sentences"),
         ("grammar sampled s t a long -o g --sweeps 1 --set alignments=chosen", "long has more"),
+        ("grammar hiero s t a -o g --memory 1 --filter s --oov", "--oov needs rules with labels (lscfg derive"),
+        ("grammar sampled s t a -o g --write trace=c --write trace=p", "--write trace=p: trace already goes to c"),
+        ("grammar hiero s t a -o g.gz --format index", "g.gz: decoders map an index, which cannot be compressed"),
+        ("grammar hiero s t a -o g.compiled", "g.compiled: only lscfg pack writes compiled files"),
+        ("grammar minimal d --sizes --format moses", "--format moses needs an output (-o)"),
+        ("grammar biparsed s t a --write derivations=g.trees", "g.trees: only trees as text may end in .trees"),
+        ("grammar biparsed s t a --passes 1 --write boundary=g.gz", "g.gz: decoders map a model, which cannot be"),
+        ("grammar sampled s t a --write derivations=g.trees.gz", "g.trees.gz: only trees as text may end in .trees"),
+        ("derive s t a -o g.trees", "g.trees: only trees as text may end in .trees; choose another name"),
+        ("derive s t a -o g.trees.gz --labels 2", "g.trees.gz: only trees as text may end in .trees"),
         ("compress m --sparse 0.1 --tolerance 0.5 -o c", "--tolerance belongs to --cp"),
         ("estimate em d -m 2 --set held_out=0.001 -o m2", "held_out = 0.001 of 71 sentences is none"),
     ],
@@ -75,6 +86,25 @@ def test_what_would_be_ignored_is_refused(command: str, fault: str, capsys: pyte
     found = capsys.readouterr().err
     assert fault in found and "fault in lscfg" not in found
     assert not re.findall(r"\b[gcp]\b", " ".join(path.name for path in Path().iterdir()))
+
+
+@pytest.mark.usefixtures("folder")
+def test_counts_for_moses_are_those_of_the_whole_text() -> None:
+    Path("text").write_text("f\n")
+    command = ["grammar", "hiero", "s", "t", "a", "--format", "moses"]
+    assert cli.main([*command, "-o", "whole/table"]) == 0
+    assert cli.main([*command, "--filter", "text", "-o", "part/table"]) == 0
+    whole, part = read(Path("whole/table")), read(Path("part/table"))
+    assert [line.split(" ||| ")[:2] for line in part] == [["f [X]", "e [X]"], ["f [X]", "g [X]"]]
+    assert part == whole[:2]
+    assert [split_fields(line)[4] for line in part] == ["66 11 6", "5 11 5"]  # target side, source side, rule
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_rule_table_does_not_overwrite_itself_with_glue(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["grammar", "minimal", "d", "--format", "moses", "-o", "out/glue-grammar"]) == 1
+    assert "out/glue-grammar: Moses' glue rules go into the file glue-grammar" in capsys.readouterr().err
+    assert not [*Path("out").iterdir()]
 
 
 @pytest.mark.parametrize("model", ["loglinear", "joint --set k=1"])

@@ -10,7 +10,7 @@ import pytest
 from aligners import with_aligner
 
 from lscfg.cli import main
-from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, align_both_ways
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings, BothWays, align, align_both_ways
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.demo import generate
@@ -243,6 +243,13 @@ def test_pairs_without_links_are_counted(model, caplog):
     cure = "the text may be too small or too uniform for eflomal: try fast-align"
     assert said == ([] if any(lines) else [f"3 of 3 sentence pairs have no link by union; {cure}"])
     assert any(lines) == (model != "eflomal")
+
+
+@pytest.mark.parametrize(("aligner", "cure"), [("eflomal", ": try fast-align"), ("fast-align", "")])
+def test_another_aligner_is_the_cure_of_eflomal_only(caplog, aligner, cure):
+    assert BothWays([[]], [[]], [(1, 1)], aligner).joined("union") == [""]
+    cause = f"the text may be too small or too uniform for {aligner}{cure}"
+    assert caplog.messages == [f"1 of 1 sentence pairs have no link by union; {cause}"]
 
 
 def test_cures_fit_the_place(tmp_path, capsys):

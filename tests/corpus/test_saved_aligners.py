@@ -158,8 +158,9 @@ def test_several_heuristics_of_one_training(saved):
     main(shlex.split("align f e -o one.{heuristic} --heuristic union,intersect --quiet"))
     main(shlex.split("align f e -o two.u -o two.i --heuristic union,intersect --model m --quiet"))
     main(shlex.split("align f e -o three.i --heuristic intersect --quiet"))
+    main(shlex.split("align f e -o four.i --set heuristics=intersect --quiet"))
     assert read_lines("one.union") == read_lines("links")
-    assert read_lines("one.intersect") == read_lines("three.i")
+    assert read_lines("one.intersect") == read_lines("three.i") == read_lines("four.i")
     assert len(read_lines("two.u")) == len(read_lines("two.i")) == 15
 
 
@@ -175,6 +176,8 @@ def test_several_heuristics_of_one_training(saved):
         ("-o {heuristic} --heuristic union,intersect", "union: is also an input and would be overwritten"),
         ("-o a --model m --save n", "--save keeps a trained aligner, and --model trains none"),
         ("-o a --model m --set seed=2", "--set seed is for training"),
+        ("-o a --model m --set heuristic=union", "unknown key 'heuristic'; known keys: model, heuristics (did"),
+        ("-o a --set heuristic=union", "unknown key 'heuristic'; known keys: model, heuristics, iterations"),
         ("-o a --model m --aligner eflomal", "--aligner is for training"),
         ("-o a --model fast-align", "choose the kind by --aligner fast-align"),
         ("-o a --model f", "f: not a safetensors file"),

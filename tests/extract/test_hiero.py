@@ -382,8 +382,9 @@ def test_rules_for_a_text_are_those_of_the_whole_grammar(aligned_twice):
     assert [row[0] for row in found[0]] == [row[0] for row in found[1]]
     assert np.allclose([row[1:] for row in found[0]], [row[1:] for row in found[1]], rtol=1e-12, atol=1e-12)
     assert every.statistics()["initial phrase pairs"] == some.statistics()["initial phrase pairs"]
-    nothing = extract_files(*paths[:2], paths[2:], wanted=["z"])
-    assert not len(nothing.rules) and len(nothing.lexicon) == len(every.lexicon)
+    for other in (["z"], []):
+        nothing = extract_files(*paths[:2], paths[2:], wanted=other)
+        assert not len(nothing.rules) and len(nothing.lexicon) == len(every.lexicon)
 
 
 @pytest.mark.parametrize("text", [None, ["a b z c d e f g a", "", "g  g g c"]])

@@ -1,5 +1,7 @@
 """Categories of nodes from parse trees and word classes."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,11 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.labels import LEAST, ParseTree, label
 from lscfg.extract.minimal import MinimalRules, tokens_of
+from lscfg.formats.ini import read_ini
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
+from lscfg.io.read import read_lines, split_fields
+from lscfg.moses_bridge.config import write_moses
 
 SOURCE = ["das kleine haus ist alt", "ein haus"]
 TARGET = ["the small house is old", "a house"]
@@ -143,6 +148,15 @@ def test_bad_labels_are_refused(plain, tmp_path, lines, message):
         labelled(plain, tmp_path, lines)
 
 
+def test_invisible_characters_of_labels_become_underscores(plain, tmp_path):
+    """Categories cannot contain them; U+200C occurs within words of Persian, U+E000 is for private use."""
+    classes = ["the D\u200c", "a D\u200c", "small A\ue000", "old A\ue000", "house N", "is V"]
+    assert {"D_", "A_", "N", "V"} <= labelled(plain, tmp_path, classes).nodes.keys()
+    with pytest.raises(InputError, match=r"labels:2: the classes 'D\\u200c' and 'D_' would both be the"):
+        labelled(plain, tmp_path, ["the D\u200c", "a D_"])
+    assert ParseTree.of("(N\u200dP (\ue000 a) (B b))").spans == {(0, 1): "_", (1, 2): "B", (0, 2): "N_P"}
+
+
 def test_a_pair_with_equal_sides_leaves_the_side_open(tmp_path):
     pairs = derive(["42 .", "ein haus"], ["42 .", "a house"], ["0-0 1-1"] * 2)
     for words, side in (("ein haus", 0), ("a house", 1)):
@@ -168,6 +182,40 @@ def test_grammars_have_categories_and_glue_for_each(plain, tmp_path):
     assert ["[S]", "[S,1] [NP,2]", "[1] [2]"] in rules
     assert rules.count(["[S]", "[NP,1]", "[1]"]) == 1
     assert all("EgivenF" in line[3] or "CountEF" in line[3] for line in lines if line[0] != "[S]")
+
+
+def test_moses_gets_the_labels_and_the_glue_of_the_grammar(plain, tmp_path, monkeypatch):
+    """As ``lscfg moses convert`` writes them from cdec's format."""
+    monkeypatch.chdir(tmp_path)
+    labelled(plain, tmp_path, [TREES[0], ""]).derivations.save("d")
+    assert main(["grammar", "minimal", "d", "-o", "g"]) == 0
+    for _ in range(2):  # the command replaces its own glue
+        assert main(["grammar", "minimal", "d", "--format", "moses", "-o", "direct/table"]) == 0
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=g\nscfg_no_hiero_glue_grammar=true\n")
+    write_moses("converted", read_ini("cdec.ini"))
+    direct, converted = (
+        [tuple(split_fields(line)[k] for k in (0, 1, 3)) for line in read_lines(path)]
+        for path in ("direct/table", "converted/rule-table.gz")
+    )
+    assert sorted(direct) == sorted(converted) and ("das [X]", "the [DT]", "") in direct
+    assert ("[X][DT] [X][JJ] [X]", "[X][DT] [X][JJ] [DT+JJ]", "0-0 1-1") in direct
+    assert [side for side, _, _ in direct] == sorted(side for side, _, _ in direct)
+    assert read_lines("direct/glue-grammar") == read_lines("converted/glue-grammar")
+
+
+def test_rules_without_target_words_keep_their_features(tmp_path):
+    texts = {
+        "labelled": "[A] ||| [B,1] c ||| [B,1]\n  [B] ||| a |||\n\n[B] ||| a ||| b\n",
+        "plain": "[X,1] c ||| [X,1]\n  a |||\n\na ||| b\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.trees").write_text(text)
+        assert main(["grammar", "minimal", str(tmp_path / f"{name}.trees"), "-o", str(tmp_path / name)]) == 0
+    found, expected = (
+        [line for line in read_lines(tmp_path / name) if not line.startswith("[S]")] for name in ("labelled", "plain")
+    )
+    assert sorted(re.sub(r"\[[AB](?=[],])", "[X", line) for line in found) == sorted(expected)
+    assert any(line.startswith("[B] ||| a ||| ||| EgivenF=0.30103 ") for line in found)
 
 
 def test_unknown_words_pass_as_every_label_but_x(plain, tmp_path):

@@ -1,5 +1,6 @@
 """Phrase pairs of derivations, and the grammar of them, against trees that are read by hand and by recursion."""
 
+import dataclasses
 import math
 from collections import Counter
 
@@ -112,6 +113,24 @@ def test_grammar(tmp_path):
         == 0
     )
     assert not any(line.startswith("[X] ||| b p a") for line in read_lines(tmp_path / "g"))
+
+
+def test_tokens_count_with_the_weights_of_their_trees():
+    weighted = dataclasses.replace(corpus(), sample=np.zeros(4, np.int32), weight=np.array([0.5, 0.25, 0.125, 2.0]))
+    found, plain = PhraseRules.of(weighted), PhraseRules.of(corpus())
+    texts = [(found.rules.src_text(rule), found.rules.tgt_text(rule)) for rule in range(len(found.rules))]
+    count = dict(zip(texts, found.count.tolist(), strict=True))
+    assert count["a", "A"] == 2.875 and count["b", "B"] == 0.875 and count["b p a", "A of B"] == 0.125
+    assert found.tokens.tolist() == plain.tokens.tolist() == plain.count.tolist()
+    assert found.count[-2:].tolist() == [1, 1]  # glue
+
+
+def test_both_glue_rules_stay_next_to_one_target_side(tmp_path):
+    corpus([("a", "A", "0-0"), ("a", "B", "0-0"), ("a", "B", "0-0")]).save(tmp_path / "d")
+    words = ["grammar", "phrases", str(tmp_path / "d"), "--max-targets", "1", "-o", str(tmp_path / "g"), "--quiet"]
+    assert main(words) == 0
+    sides = [line.split(" ||| ")[1:3] for line in read_lines(tmp_path / "g")]
+    assert sides == [["a", "B"], ["[X,1] [X,2]", "[X,1] [X,2]"], ["[X,1] [X,2]", "[X,2] [X,1]"], ["[X,1]", "[1] |||"]]
 
 
 def test_rule_extractor(tmp_path):

@@ -51,6 +51,13 @@ def test_trees_are_read_as_they_are_written(tmp_path, options):
     assert list(Derivations.load(tmp_path / "x.deriv").text_lines()) == list(made.text_lines())
 
 
+@pytest.mark.parametrize("name", ["x.trees", "x.trees.gz"])
+def test_only_trees_as_text_have_their_ending(tmp_path, name):
+    with pytest.raises(InputError, match=f"{name}: only trees as text may end in .trees; choose another name"):
+        derive(["a"], ["A"], ["0-0"]).save(tmp_path / name)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_too_many_categories_are_refused_where_they_occur(tmp_path):
     (tmp_path / "x.trees").write_text("\n\n".join(f"[C{k}] ||| a ||| a" for k in range(1025)))
     with pytest.raises(InputError, match=r"trees:2049: 1025 categories; 1 to 1024 are possible"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lscfg.cli import main
+from lscfg.induce.propagated.diagnosis import rule_costs
 from lscfg.induce.propagated.phrases import PhraseFile, read_graph
 from lscfg.io.tensors import load, save
 
@@ -179,6 +180,17 @@ def test_gold_rules_coverage_and_examples(here):
     (shown,) = json.loads((here / "shown").read_text())
     assert shown["phrase"] == "g1" and shown["candidates"][0]["target"] == "F1"
     assert shown["candidates"][0]["known"] and shown["candidates"][0]["origins"] == ["neighbours"]
+
+
+def test_a_fuller_grammar_may_delete_phrases_and_leave_out_features(here):
+    run(f"{PHRASES} -o p")
+    run("propagate graph p -o graph --set neighbours=5")
+    (here / "gold").write_text("[X] ||| g2 ||| ||| EgivenF=0.2\n[X] ||| g2 ||| F2 |||\n")
+    assert rule_costs(here / "gold", "EgivenF") == {"g2": {"": pytest.approx(10**-0.2), "F2": 1}}
+    assert run("propagate rules p graph --gold gold --set method=gold -o out")[0] == 0
+    more = "GraphFgivenE=0 GraphLexEgivenF=0 GraphLexFgivenE=0 Graph=1"
+    expected = [f"[X] ||| g2 ||| ||| GraphEgivenF=0.2 {more}", f"[X] ||| g2 ||| F2 ||| GraphEgivenF=0 {more}"]
+    assert (here / "out").read_text().splitlines() == expected
 
 
 def test_a_part_of_the_monolingual_text(here):

@@ -85,6 +85,11 @@ def test_rules_that_the_model_has_are_left_alone(model, phrases):
     assert with_states(model, SHARE, phrases, GRAPH, [NewRule(("a",), ("A",), 1.0)]) is model
 
 
+def test_a_new_rule_may_delete_a_phrase(model, phrases, tmp_path):
+    with_states(model, SHARE, phrases, GRAPH, [NewRule(("c",), (), 1.0)]).save(tmp_path / "model")
+    assert Parameters.load(tmp_path / "model").rules.text(2) == "[X] ||| c ||| "
+
+
 def test_models_without_states_are_refused(model, phrases):
     with pytest.raises(InputError, match="negative parameters, which cannot be probabilities"):
         with_states(model, None, phrases, GRAPH, NEW)
@@ -96,6 +101,8 @@ def test_rules_are_read_from_a_grammar(tmp_path):
     path = tmp_path / "rules"
     path.write_text("[X] ||| c ||| A ||| GraphEgivenF=0.5 Graph=1\n")
     assert read_rules(path) == [NewRule(("c",), ("A",), pytest.approx(10**-0.5))]
+    path.write_text("[X] ||| c ||| ||| GraphEgivenF=0.5 Graph=1\n")
+    assert read_rules(path) == [NewRule(("c",), (), pytest.approx(10**-0.5))]
     path.write_text("[X] ||| c ||| A ||| EgivenF=0.5\n")
     with pytest.raises(InputError, match="no rule has the feature GraphEgivenF"):
         read_rules(path)

@@ -10,20 +10,35 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.extract.extractor import RuleInputs
+from lscfg.extract.trees import check_not_text
 from lscfg.grammar.counts import RuleCounts
+from lscfg.io.tensors import check_model_output
 from lscfg.io.write import write_lines
 from lscfg.settings import Declared
+
+NO_LABELS = "--oov needs rules with labels (lscfg derive --labels); other words pass through as [X] anyway"
+"""Message where rules have no labels."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """The inputs: files, settings of the extractor, the folder of checkpoints, and further outputs by content."""
+    """The inputs: files, settings of the extractor, the folder of checkpoints, and further outputs by content.
+
+    Raises:
+        InputError: no reader would accept an output under its name.
+    """
 
     args: argparse.Namespace
     inputs: RuleInputs
     settings: Declared
     checkpoint: Path | None
     outputs: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if "derivations" in self.outputs:
+            check_not_text(self.outputs["derivations"])
+        if "boundary" in self.outputs:
+            check_model_output(self.outputs["boundary"])
 
 
 @dataclass(frozen=True)

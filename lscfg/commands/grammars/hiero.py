@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from lscfg import log
-from lscfg.commands.grammars.extraction import is_given
+from lscfg.commands.grammars.extraction import NO_LABELS, is_given
 from lscfg.corpus.parallel import check_plain_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
@@ -28,10 +28,12 @@ def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSet
     """Writes a Hiero grammar within the memory of ``--memory``.
 
     Raises:
-        InputError: another option needs all rules at once.
+        InputError: another option needs all rules at once, or rules with labels.
     """
     if args.per_sentence or args.sizes or args.join or args.format != "cdec" or not args.output:
         raise InputError("--memory works only with -o in cdec's format; other outputs need all rules at once")
+    if args.oov:
+        raise InputError(NO_LABELS)
     if not args.memory > 0:
         raise InputError(f"--memory must be above 0, not {args.memory:g}")
     if settings.no_singletons:
@@ -50,12 +52,15 @@ def write_rule_index(args: argparse.Namespace, inputs: RuleInputs, settings: Hie
     """Writes the index of a text.
 
     Raises:
-        InputError: the extractor is another one, an option or a setting needs all rules, or as ``write_index``.
+        InputError: the extractor is another one, an option or a setting needs all rules, the output ends in .gz, or as
+            ``write_index``.
     """
     if args.extractor != "hiero":
         raise InputError(f"--format index works with hiero, not with {args.extractor}")
     if args.per_sentence or args.sizes or args.join or args.filter or args.memory is not None or not args.output:
         raise InputError("--format index needs -o, and no --per-sentence, --sizes, --join, --filter or --memory")
+    if args.output.endswith(".gz"):
+        raise InputError("decoders map an index, which cannot be compressed; leave out .gz", args.output)
     places = MOST_PLACES if args.places is None else args.places
     if not 0 <= places <= LARGEST:
         raise InputError(f"--places must be 0 to {LARGEST:,}, not {places}")

@@ -12,7 +12,7 @@ from lscfg.errors import InputError, quote
 from lscfg.induce.propagated.candidates import ORIGINS
 from lscfg.induce.propagated.expansion import COUNTERPARTS, Expansion
 from lscfg.induce.propagated.phrases import PhraseFile
-from lscfg.io.read import stream_lines
+from lscfg.io.read import split_fields, stream_lines
 
 EXAMPLES = 20
 """Number of phrases to show."""
@@ -39,7 +39,7 @@ def rule_costs(path: str | os.PathLike[str], feature: str) -> dict[str, dict[str
     known, rules = False, 0
     for number, line in enumerate(stream_lines(path), 1):
         rules = number
-        fields = line.split(" ||| ")
+        fields = split_fields(line)
         if len(fields) < 4 or fields[0] != "[X]" or "[X," in fields[1]:
             continue
         values = dict(item.split("=", 1) for item in fields[3].split() if "=" in item)
@@ -96,11 +96,12 @@ def gold_lines(phrases: PhraseFile, path: str | os.PathLike[str]) -> Iterator[st
     """The rules of a fuller grammar for unlabelled phrases, with the features of new rules."""
     wanted = set(phrases.unlabelled_texts())
     for line in stream_lines(path):
-        fields = line.split(" ||| ")
+        fields = split_fields(line)
         if len(fields) >= 4 and fields[1] in wanted:
             values = dict(item.split("=", 1) for item in fields[3].split() if "=" in item)
             named = " ".join(f"{name}={values.get(own, '0')}" for name, own in COUNTERPARTS.items())
-            yield f"[X] ||| {fields[1]} ||| {fields[2]} ||| {named} Graph=1"
+            target = f"{fields[2]} " if fields[2] else ""  # a rule may delete a phrase
+            yield f"[X] ||| {fields[1]} ||| {target}||| {named} Graph=1"
 
 
 def coverage(phrases: PhraseFile, translated: Collection[str], lines: Sequence[str]) -> dict[str, object]:
