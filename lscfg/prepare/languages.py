@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 # An own table: langcodes and pycountry carry megabytes about 7,900 languages, and no rule of lscfg knows more languages
@@ -121,6 +121,9 @@ _BASES = {code: row.partition(":")[0] for row in _ISO.split() for code in re.spl
 _BASES |= dict(row.split(":") for row in _MEMBERS.split())
 _NAMED = {name: row.partition(":")[0] for row in _NAMES.split() for name in row.partition(":")[2].split(",")}
 
+LONGEST = 100
+"""Characters of a code that count."""
+
 
 class Language(NamedTuple):
     """A language as its code gives it, in small letters.
@@ -136,12 +139,17 @@ class Language(NamedTuple):
     region: str = ""
 
 
-@cache
 def language_of(code: str) -> Language:
     """The language of any code; a code without meaning is its own base.
 
-    Encoding and modifier of POSIX locales (``de_DE.UTF-8@euro``) count for nothing.
+    Encoding and modifier of POSIX locales (``de_DE.UTF-8@euro``) count for nothing, as does what follows the first
+    ``LONGEST`` characters: files and requests contain any text.
     """
+    return _language_of(code[:LONGEST])
+
+
+@lru_cache(1 << 12)
+def _language_of(code: str) -> Language:
     first, *rest = re.split("[-_]", re.split("[.@]", code.strip(), maxsplit=1)[0].lower())
     if rest and len(rest[0]) == 3 and rest[0].isalpha() and len(first) == 2:
         first, *rest = rest  # an extended language subtag, as zh-yue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -54,7 +54,6 @@ class Offer:
     """Choices of the person who runs the service.
 
     Attributes:
-        origins: origins whose pages may read answers; ``*`` for all.
         page: offer the page at ``/``.
         languages: languages of a system without a preparation.
         keys: keys of which each POST must contain one; empty: none is needed.
@@ -62,7 +61,6 @@ class Offer:
         scores: scores of the system in that experiment.
     """
 
-    origins: Iterable[str] = ()
     page: bool = True
     languages: LanguagePair = NO_LANGUAGES
     keys: tuple[str, ...] = ()
@@ -74,7 +72,7 @@ class Application:
     """Answers requests for one system, which it opens in this thread; workers are forked from this thread.
 
     Args:
-        hosts: names of the service and of its guests.
+        hosts: names of the service and of its guests, whose pages may read answers.
 
     Attributes:
         asgi: the application for a server of ASGI.
@@ -109,9 +107,9 @@ class Application:
         recipe = system.preparation.sides[0] if system.preparation is not None else None
         self._corrections = Corrections(self._dispatcher, settings, recipe, self._offer.keys)
         self._why_not = WhyNotRequests(self._dispatcher, settings, recipe is not None, self._offer.keys)
-        self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request, self._routes)
+        self.asgi = Guard(self._layers(hosts.origins), hosts, settings.max_request, self._routes)
 
-    def _layers(self, origins: list[str]) -> ASGIApp:
+    def _layers(self, origins: tuple[str, ...]) -> ASGIApp:
         endpoints = {
             "/translate": self._translate,
             "/translate_file": self._texts.translate_file,

@@ -108,7 +108,7 @@ class Corrections:
 
     async def listed(self, request: Request) -> Response:
         """Lists pairs."""
-        check_key({}, request.headers, self._keys)
+        check_key(None, request.headers, self._keys)
         after, limit = read_paging(request)
         work = ListWork(*self._dispatcher.described, after, limit + 1, self._options)
         found = await self._dispatcher.compute(request.receive, "corrections", list_corrections, work)
@@ -134,7 +134,7 @@ class Corrections:
             RefusalError: as ``check_key``, ``named_source`` and ``Dispatcher.compute``; no correction has this number,
                 or the one with this number belongs to another source than the request names.
         """
-        check_key({}, request.headers, self._keys)
+        check_key(None, request.headers, self._keys)
         text = request.path_params["id"]
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
         undoing = UndoWork(*self._dispatcher.described, number, named_source(request), self._recipe)

@@ -46,13 +46,16 @@ class Hosts:
             are given.
         names: further names, without ports.
         origins: origins whose pages may call the service; ``*`` for all.
+
+    Attributes:
+        origins: the same, as browsers send them.
     """
 
     def __init__(self, address: str, names: Iterable[str] = (), origins: Iterable[str] = ()):
-        self._names = {name.lower() for name in names}
+        self._names = {name.lower().rstrip(".") for name in names}
         self._any = not self._names and not address.startswith((*LOOPBACK, "localhost"))
         self._names |= {"localhost", address.lower()}
-        self._origins = {origin.rstrip("/").lower() for origin in origins}
+        self.origins = tuple(dict.fromkeys(map(_sent_origin, origins)))
 
     def check(self, method: str, headers: Mapping[str, str]) -> None:
         """Refuses a request to another host, and a change from a page of another origin.
@@ -66,7 +69,7 @@ class Hosts:
                 421, f"this service does not answer for the host {quote(host)}; allow it with --public-name"
             )
         origin = headers.get("origin", "").lower()
-        if method not in ("GET", "HEAD", "OPTIONS") and origin and not {"*", origin} & self._origins:
+        if method not in ("GET", "HEAD", "OPTIONS") and origin and {"*", origin}.isdisjoint(self.origins):
             named = re.fullmatch(r"https?://(.+)", origin)
             if named is None or not (named[1] == host.lower() and self._own(named[1])):
                 raise RefusalError(403, f"pages of {quote(origin)} may not call this service; allow them with --cors")
@@ -82,6 +85,13 @@ class Hosts:
         with suppress(ValueError):
             return bool(ipaddress.ip_address(name))
         return False
+
+
+def _sent_origin(origin: str) -> str:
+    """An origin as browsers send it: in small letters, without the usual port and a slash at the end."""
+    plain = origin.lower().rstrip("/")
+    usual = {"http": ":80", "https": ":443"}.get(plain.partition(":")[0])
+    return plain.removesuffix(usual) if usual else plain
 
 
 def request_name(scope: MutableMapping[str, Any]) -> str:
@@ -225,16 +235,18 @@ async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:
     """Returns the result of the work, which is cancelled when the client leaves.
 
     Args:
-        receive: of a request whose body was read.
+        receive: of a request; the rest of its body, if any, is read and dropped.
 
     Raises:
         ClientDisconnect: the client has left.
+        RefusalError: the body is too large.
     """
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_disconnect(receive))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
+            leaving.result()  # raises the refusal of a large body
             raise ClientDisconnect
         return working.result()
     finally:

@@ -102,7 +102,7 @@ async def _parts(request: Request, body: bytes) -> list[tuple[str, Any]]:
         RefusalError: the form is malformed, or a value is not UTF-8.
     """
     try:
-        form = await request.form(max_files=1, max_fields=MOST_FIELDS)
+        form = await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=len(body))
     except HTTPException as error:
         raise RefusalError(400, f"the form is malformed: {cut(error.detail)}") from None
     found: list[tuple[str, Any]] = []
@@ -117,17 +117,22 @@ async def _parts(request: Request, body: bytes) -> list[tuple[str, Any]]:
     return found
 
 
-def check_key(found: Mapping[str, Any], headers: Mapping[str, str], keys: Sequence[str]) -> None:
+def check_key(found: Mapping[str, Any] | None, headers: Mapping[str, str], keys: Sequence[str]) -> None:
     """Refuses a request without one of the keys, if the service demands one.
+
+    Args:
+        found: keys and values of the request; None: its content is not read.
 
     Raises:
         RefusalError: the key is missing or wrong.
     """
     if not keys:
         return
-    given = found.get("api_key", "") or headers.get("authorization", "").removeprefix("Bearer ")
+    header = re.sub(r"(?i)^bearer +", "", headers.get("authorization", ""))
+    given = (found or {}).get("api_key", "") or header
     if not given:
-        raise RefusalError(403, "this service needs an API key; send it as api_key")
+        way = "the header Authorization: Bearer KEY" if found is None else "api_key"
+        raise RefusalError(403, f"this service needs an API key; send it as {way}")
     known = [hmac.compare_digest(str(given).encode("utf-8", "replace"), key.encode()) for key in keys]
     if not any(known):
         raise RefusalError(403, "the API key is not valid")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 from lscfg import log
 from lscfg.closing import Closing
@@ -71,10 +72,19 @@ class RollingService(Closing):
             self._companion.wait()
 
     def close(self) -> None:
-        """Ends the service after its answers."""
+        """Ends the service after its answers, however long they take; an interruption meanwhile ends it at once."""
         self._socket.close()
-        for companion in (*self._ended, self._companion):
-            if companion is not None:
+        if self._companion is not None:
+            self._companion.end()
+            self._ended.append(self._companion)
+            self._companion = None
+        try:
+            for companion in self._ended:  # asked to end already: a second signal would leave requests unanswered
+                if companion.alive:
+                    with suppress(Exception):  # nobody needs the outcome any more
+                        companion.wait()
+        finally:
+            for companion in self._ended:
                 companion.close()
 
 

@@ -12,7 +12,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from math import ceil
 from typing import Any
 
 import uvicorn
@@ -58,10 +57,8 @@ class Server(uvicorn.Server):
     def __init__(self, application: Application, listening: socket.socket, started: Callable[[], None] = lambda: None):
         self._application, self._socket, self._started = application, listening, started
         guard, seconds = application.asgi, application.settings.timeout
-        config = ServiceConfig(guard, seconds, most_connections(), guard.note)
-        # to read a request, to answer it, to be read
-        config.timeout_graceful_shutdown = ceil(3 * seconds)
-        super().__init__(config)
+        # without timeout_graceful_shutdown: reading, work and being read have limits, and long files take long
+        super().__init__(ServiceConfig(guard, seconds, most_connections(), guard.note))
 
     async def run_until_signal(self) -> None:
         """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns.

@@ -92,7 +92,7 @@ def _offer(args: argparse.Namespace, system: TranslationSystem, place: Path) -> 
     report = Path(args.report) if args.report else _report_of(place)
     scores = () if report is None else _scores_of(report, system.name)
     content = None if report is None else report.read_bytes()
-    return Offer(args.cors, not args.no_page, languages, keys, content, scores)
+    return Offer(not args.no_page, languages, keys, content, scores)
 
 
 def _scores_of(report: Path, system: str) -> tuple[ShownScore, ...]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lscfg.prepare.sentences import NO_TERMS, Undivided, split_sentences
+from lscfg.prepare.sentences import NO_TERMS, Undivided
 from lscfg.prepare.sides import Side
+from lscfg.serve.texts import split_cells
 
 
 def sentence_count(text: str, side: Side, whole: Undivided = NO_TERMS) -> int:
     """Number of sentences in a raw text, which may begin and end with blanks and line ends.
 
     Args:
-        whole: see ``split_sentences``.
+        whole: see ``split_cells``.
     """
-    return sum(bool(stretch.sentence) for stretch in split_sentences(text, side.recipe.language, whole))
+    return sum(bool(stretch.sentence) for stretch in split_cells(text, side.recipe.language, whole))
 
 
 def stored_source(words: str, side: Side, whole: Undivided = NO_TERMS) -> str:

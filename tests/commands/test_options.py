@@ -49,7 +49,6 @@ class Offered:
 
     def __eq__(self, other: object) -> bool:
         return vars(other) == {
-            "origins": ["https://c"],
             "page": False,
             "languages": ("de", "en"),
             "keys": tuple(TEXT_F),

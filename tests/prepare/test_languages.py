@@ -3,6 +3,8 @@
 import pytest
 
 from lscfg.prepare.languages import (
+    LONGEST,
+    _language_of,
     base_language,
     code_fault,
     equal_codes,
@@ -35,6 +37,12 @@ def test_all_codes_of_a_language(base, codes):
     for code in codes.split():
         assert base_language(code) == base and not code_fault(code.partition(".")[0]), code
         assert same_language(code, base)
+
+
+def test_codes_of_files_and_requests_take_little_memory():
+    """Any text may be given as a code, and any number of them."""
+    codes = {language_of(f"{'x' * 100_000}{number}") for number in range(10)}
+    assert codes == {("x" * LONGEST, "", "")} and _language_of.cache_info().maxsize is not None
 
 
 def test_the_table_is_that_of_iso_639():

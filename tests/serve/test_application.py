@@ -124,6 +124,14 @@ def test_pages_of_other_origins_change_nothing():
     assert allowed(Hosts("127.0.0.1", origins=["*"]), "POST", host="localhost", origin="null") == 200
 
 
+def test_origins_are_those_that_browsers_send():
+    """In small letters, without a slash and without the usual port."""
+    given = ["https://Friend.example/", "https://friend.example:443", "http://A.example:80", "http://a.example:443"]
+    hosts = Hosts("127.0.0.1", ["Public.Example."], [*given, "moz-extension://d8b6", "*", "null"])
+    wanted = ("https://friend.example", "http://a.example", "http://a.example:443", "moz-extension://d8b6", "*", "null")
+    assert hosts.origins == wanted and allowed(hosts, host="public.example") == 200
+
+
 @pytest.mark.parametrize("piece", [b"[", b"{", b'"[', b'"\\"', b"[]", b"\\", b'"', b'{"a":', b"x"])
 def test_the_depth_of_content_is_found_in_linear_time(piece):
     size = 4_000_000

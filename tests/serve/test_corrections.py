@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from services import little_preparation, prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
-from asgi import Client
+from asgi import Client, InProcess
 
 from lscfg.api.decoder import Decoder
 from lscfg.decode.memory import JOURNAL
@@ -122,9 +123,19 @@ def test_blanks_and_line_ends_are_no_sentences(raw: Path, tmp_path: Path, source
 def test_keys_numbers_and_paths(bundle: Path, tmp_path: Path) -> None:
     client = Client(bundle, memory=tmp_path, keys=("secret",))
     pair = {"source": "la casa", "target": "the hut"}
-    assert client.post("/corrections", pair).status_code == 403
+    refused = {
+        method: client(method, path, json=content)
+        for method, path, content in (("POST", "/corrections", pair), ("GET", "/corrections", {"api_key": "secret"}),
+                                      ("DELETE", "/corrections/1", {"api_key": "secret"}))
+    }  # fmt: skip
+    assert {one.status_code for one in refused.values()} == {403}
+    ways = {method: one.json()["error"].partition("; ")[2] for method, one in refused.items()}
+    header = "send it as the header Authorization: Bearer KEY"
+    assert ways == {"POST": "send it as api_key", "GET": header, "DELETE": header}
     assert client.post("/corrections", {**pair, "api_key": "secret"}).json()["id"] == 1
-    assert client("DELETE", "/corrections/1").status_code == 403
+    for scheme in ("Bearer", "bearer", "BEARER "):  # RFC 9110 compares schemes without case
+        assert client.get("/corrections", headers={"authorization": f"{scheme} secret"}).status_code == 200, scheme
+    assert client.get("/corrections", headers={"authorization": "Basic secret"}).status_code == 403
     for number in ("0", "2", "x", "-1", "1" * 30, "\u0661"):
         found = client("DELETE", f"/corrections/{number}", headers={"authorization": "Bearer secret"})
         assert found.status_code == 404, number
@@ -139,6 +150,26 @@ def test_keys_numbers_and_paths(bundle: Path, tmp_path: Path) -> None:
     assert without.post("/corrections", pair).status_code == 404
     assert not {*OWN_ROUTES} & {*without.get("/openapi.json").json()["paths"], *ROUTES}
     assert "memory" not in answer(without, "la casa")
+
+
+class Slow(InProcess):
+    """A pool that takes a while."""
+
+    async def call(self, function: Any, block: Any, size: int) -> Any:
+        await asyncio.sleep(0.1)
+        return await super().call(function, block, size)
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/corrections"), ("DELETE", "/corrections/1")])
+def test_a_large_body_that_nobody_needs_is_refused(bundle: Path, tmp_path: Path, method: str, path: str) -> None:
+    found = Client(bundle, Slow(), memory=tmp_path)(method, path, headers={"content-length": "2000000"})
+    assert found.status_code == 413 and found.json()["error"].startswith("the request is larger than")
+
+
+@pytest.mark.parametrize("source", ["la casa\tuna flor", " la casa \t\t una flor\n"])
+def test_the_cells_of_a_row_are_several_sentences(raw: Path, tmp_path: Path, source: str) -> None:
+    found = Client(raw, memory=tmp_path).post("/corrections", {"source": source, "target": "the hut"})
+    assert found.status_code == 400 and found.json()["error"].startswith("correction: source: 2 sentences; store")
 
 
 def test_a_removal_may_name_the_source(bundle: Path, raw: Path, tmp_path: Path) -> None:

@@ -25,11 +25,12 @@ SYSTEM = {
     "scores": [], "files": [".txt"], "api_key": False, "report": None, "lscfg": "0",
     "limits": {"max_words": 9, "max_characters": 99, "max_sentences": 100, "max_request": 1024, "timeout": 15},
 }  # fmt: skip
-NAME = "es.en.s"
+NAME = "es.en"
 
 PAGE = """
 const [folder, given] = process.argv.slice(2), { system, kept } = JSON.parse(given), nodes = {};
-const store = new Map(Object.entries(kept).map(([kind, rows]) => [`lscfg.${kind}.es.en.s`, JSON.stringify(rows)]));
+const keyOf = (kind) => (kind.includes(".") ? `lscfg.${kind}` : `lscfg.${kind}.es.en`);
+const store = new Map(Object.entries(kept).map(([kind, rows]) => [keyOf(kind), JSON.stringify(rows)]));
 let full = false;
 class Node {
   constructor(id) {
@@ -48,26 +49,39 @@ const shown = (id) => whole(document.getElementById(id));
 const within = (one) => (typeof one === "string" ? [] : [one, ...one.children.flatMap(within)]);
 const press = (id, text) => within(nodes[id]).find((one) => one.textContent === text).on.click();
 const write = (key, value) => { if (full) throw new Error("quota"); store.set(key, value); };
-globalThis.localStorage = { getItem: (key) => store.get(key) ?? null, setItem: write };
+globalThis.localStorage = new Proxy({ getItem: (key) => store.get(key) ?? null, setItem: write },
+  { ownKeys: () => [...store.keys()], getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }) });
 globalThis.document = { getElementById: (id) => (nodes[id] ??= new Node(id)), createElement: (name) => new Node(name),
   querySelectorAll: () => [], body: new Node("body"), documentElement: new Node("html") };
-globalThis.window = { addEventListener() {} };
+globalThis.window = new Node("window");
 
-const service = { requests: [], stored: new Map(), last: 0, down: false, warnings: [], own: [] };
+const lines = (q) => q.split("\\n").filter(Boolean).map((source) => [source, "\\n"]);
+const service = { requests: [], stored: new Map(), last: 0, down: false, warnings: [], own: [], others: [],
+  words: false, split: lines };
 const reply = (status, content) => ({ ok: status === 200, status, statusText: "", json: async () => content });
-function translation({ q, alternatives }) {
-  const sentences = q.split("\\n").filter(Boolean), listed = sentences.length * (1 + alternatives);
+const ranges = (text) => [...text.matchAll(/[^ ]+/g)].map(({ index, 0: word }) => [index, index + word.length]);
+const detailed = (source, target) => ({ source_ranges: ranges(source), words: ranges(target).map((range, k) => ({
+  range, links: [k], unknown: false, posterior: 1,
+  alternatives: [{ span: [k, k + 1], text: `other${k}`, posterior: 0 }] })) });
+function translation({ q, alternatives, glossary, choices = [] }) {
+  const sentences = service.split(q, glossary), listed = sentences.length * (1 + alternatives);
   if (sentences.length > 100) return reply(413, { error: `${sentences.length} sentences; at most 100 are allowed` });
   if (alternatives && listed > 200) return reply(413, { error: `${listed} translations; ask for fewer alternatives` });
-  const rows = sentences.map((source) => {
-    const excluded = service.warnings.some((one) => one.includes("excluded the correction"));
+  const spans = new Set(choices.map((one) => `${one.sentence} ${one.span}`));
+  if (spans.size < choices.length) return reply(400, { error: "overlap" });
+  const rows = sentences.map(([source, gap], number) => {
+    const chosen = choices.filter(({ sentence }) => sentence === number);
+    const excluded = chosen.length || service.warnings.some((one) => one.includes("excluded the correction"));
     const pair = excluded ? undefined : [...service.stored].findLast(([, one]) => one[0] === source);
-    const [id, [, target]] = pair ?? [null, [source, source.toUpperCase()]];
-    return { source, gap: "\\n", after: "\\n", translation: target, parsed: true, warnings: service.own,
+    const [id, [, found]] = pair ?? [null, [source, source.toUpperCase()]];
+    const inPlace = (word, k) => chosen.find(({ span }) => span[0] === k)?.target ?? word;
+    const target = found.split(" ").map(inPlace).join(" ");
+    const details = service.words ? detailed(source, target) : undefined;
+    return { source, gap, after: gap, translation: target, parsed: true, warnings: service.own, details,
       memory: { id, similar: [] } };
   });
   return reply(200, { translatedText: rows.map((row) => row.translation).join("\\n"), sentences: rows, unknown: [],
-    warnings: service.warnings });
+    alternatives: service.others, warnings: service.warnings });
 }
 globalThis.fetch = async (address, { method = "GET", body } = {}) => {
   const url = new URL(address, "http://localhost"), content = typeof body === "string" ? JSON.parse(body) : body;
@@ -94,6 +108,13 @@ async function correct(text) {
   nodes.correct.on.click();
   nodes.edit.value = text;
   await nodes.keep.on.click();
+}
+const words = () => within(nodes.target).filter((one) => one.className === "word");
+const sent = () => service.requests.findLast(({ path }) => path === "/translate").content;
+async function pick(k) { // the other translation of a word
+  words()[k].on.click();
+  within(nodes.alternatives).find((one) => one.id === "button" && whole(one).startsWith("other")).on.click();
+  await settled();
 }
 const out = {};
 """
@@ -205,7 +226,7 @@ def test_a_refused_correction_leaves_the_earlier_one_of_the_service(visit: Any) 
     await settled();
     out.stored = [...service.stored];
     out.field = [nodes.edit.value, nodes.edit.hidden, shown("fault")];
-    out.numbers = JSON.parse(store.get("lscfg.numbers.es.en.s"));
+    out.numbers = JSON.parse(store.get("lscfg.numbers.es.en"));
     globalThis.fetch = old;
     service.requests.length = 0;
     await nodes.keep.on.click();
@@ -273,7 +294,7 @@ def test_a_failed_removal_is_told_and_can_be_repeated(visit: Any, action: str) -
     {action};
     await settled();
     out.fault = shown("fault");
-    out.numbers = JSON.parse(store.get("lscfg.numbers.es.en.s"));
+    out.numbers = JSON.parse(store.get("lscfg.numbers.es.en"));
     """
     found = visit(script, **STALE)
     assert "try again later" in found["fault"] and found["numbers"] == STALE["numbers"]
@@ -297,6 +318,185 @@ def test_an_excluded_entry_is_named_only_if_the_text_contains_it(visit: Any) -> 
     found = visit('await translate("la casa"); out.status = shown("status");', **kept)
     wanted = "Your correction, kept in this browser. It excluded 1 entry of the glossary: “casa”."
     assert found["status"] == wanted
+
+
+@pytest.mark.parametrize("action", ["", 'await press("others", "la villa")'])
+def test_a_correction_replaces_the_choices_before_it(visit: Any, action: str) -> None:
+    """The service uses no correction of a sentence with choices."""
+    script = f"""
+    service.words = true;
+    service.others = ["la villa"];
+    await translate("la casa");
+    await pick(0);
+    out.chosen = [whole(nodes.target), sent().choices.length];
+    {action};
+    await correct("the villa");
+    out.kept = [shown("target").trim(), sent().choices.length];
+    """
+    found = visit(script)
+    assert found["chosen"] == ["other0 (your choice) CASA\n", 1] and found["kept"] == ["the villa", 0]
+
+
+# ---- choices ----
+
+
+def test_choices_are_those_of_the_sentences_that_the_terms_leave(visit: Any) -> None:
+    """A term can join two sentences, whose later words then have other numbers."""
+    script = """
+    const joined = [["La casa. Una flor", ""]], parts = [["La casa.", " "], ["Una flor", ""]];
+    service.words = true;
+    service.split = (q, glossary) => (glossary.length ? joined : parts);
+    await translate("La casa. Una flor");
+    await pick(3);
+    out.before = sent().choices;
+    store.set("lscfg.glossary.es.en", JSON.stringify([["casa. Una", { target: "x", mode: "hard" }]]));
+    await translate("La casa. Una flor");
+    out.after = sent().choices;
+    """
+    found = visit(script)
+    assert found["before"] == [{"sentence": 1, "span": [1, 2], "target": "other1"}]
+    assert found["after"] == [{"sentence": 0, "span": [3, 4], "target": "other1"}]
+
+
+@pytest.mark.parametrize("change", ["hoy la casa roja", "la casa roja hoy"])
+def test_a_second_choice_for_a_word_replaces_the_first_one(visit: Any, change: str) -> None:
+    """The text changes between them, and its translation is not there yet."""
+    script = f"""
+    service.words = true;
+    await translate("la casa roja");
+    await pick(2);
+    nodes.source.value = {json.dumps(change)};
+    nodes.source.on.input();
+    await pick(2);
+    out.twice = [sent().choices, shown("fault")];
+    nodes.source.value = `${{nodes.source.value}} x`;
+    nodes.source.on.input();
+    words().find((one) => whole(one).startsWith("other2")).on.click();
+    nodes.source.value += "y";
+    nodes.source.on.input();
+    press("alternatives", "Undo this choice");
+    await settled();
+    out.undone = [sent().q, sent().choices];
+    """
+    found, begin = visit(script), change.split().index("roja")
+    assert found["twice"] == [[{"sentence": 0, "span": [begin, begin + 1], "target": "other2"}], ""]
+    assert found["undone"] == [f"{change} xy", []]
+
+
+@pytest.mark.parametrize(
+    ("action", "focused"),
+    [
+        ("", ["word"]),
+        ("document.body.on.focusin({ target: { closest: () => null } })", []),
+        ("document.body.on.focusin({ target: { closest: () => nodes.undo } })", ["word"]),
+        ('nodes.source.value += " roja"; globalThis.fetch = old; nodes.source.on.input()', []),
+    ],
+)
+def test_a_late_answer_leaves_the_focus_where_a_person_has_put_it(visit: Any, action: str, focused: list[str]) -> None:
+    script = f"""
+    service.words = true;
+    await translate("la casa");
+    const old = fetch, held = [], focused = [];
+    globalThis.fetch = (...sent) => new Promise((answer) => {{ held.push(() => answer(old(...sent))); }});
+    await pick(1);
+    Node.prototype.focus = function () {{ focused.push(this.className); }};
+    {action};
+    held[0]();
+    await new Promise((done) => {{ setTimeout(done, 600); }});
+    out.focused = focused;
+    out.words = words().length;
+    """
+    found = visit(script)
+    assert found["focused"] == focused and found["words"] == (3 if "roja" in action else 2)
+
+
+def test_a_late_answer_leaves_the_field_in_which_a_person_types(visit: Any) -> None:
+    script = """
+    service.words = true;
+    await translate("la casa");
+    words()[0].on.click();
+    out.hidden = [nodes.word.hidden];
+    document.activeElement = { closest: () => ({}) };
+    await translate("la casa");
+    out.hidden.push(nodes.word.hidden);
+    document.activeElement = null;
+    await translate("la casa");
+    out.hidden.push(nodes.word.hidden);
+    """
+    assert visit(script)["hidden"] == [False, False, True]
+
+
+@pytest.mark.parametrize("composed", ["{ isComposing: true, keyCode: 13 }", "{ isComposing: false, keyCode: 229 }"])
+def test_keys_of_an_input_method_are_no_commands(visit: Any, composed: str) -> None:
+    script = f"""
+    const event = (key, more) => ({{ key, preventDefault() {{}}, ...more }});
+    const plain = {{ isComposing: false, keyCode: 13 }};
+    service.words = true;
+    await translate("la casa");
+    words()[0].on.click();
+    const field = within(nodes.alternatives).find((one) => one.className === "own");
+    field.value = "el";
+    out.choices = [];
+    for (const more of [{composed}, plain]) {{
+      field.on.keydown(event("Enter", more));
+      await settled();
+      out.choices.push(sent().choices.length);
+    }}
+    nodes.correct.on.click();
+    out.hidden = [];
+    for (const more of [{composed}, plain]) {{
+      nodes.edit.on.keydown(event("Escape", more));
+      out.hidden.push(nodes.edit.hidden);
+    }}
+    """
+    found = visit(script)
+    assert found["choices"] == [0, 1] and found["hidden"] == [False, True]
+
+
+# ---- what the browser keeps ----
+
+
+def test_a_better_system_of_the_same_languages_leaves_what_the_browser_keeps(visit: Any) -> None:
+    """``lscfg quick`` serves another system at the same address; earlier pages kept a copy for each system."""
+    script = """
+    out.before = shown("facts");
+    system.system = "BEST";
+    await window.on.focus();
+    await settled();
+    out.after = shown("facts");
+    """
+    kept = {
+        "glossary.es.en.MIN": [entry("casa"), entry("flor")],
+        "glossary.es.en.LATENT": [entry("flor", "bloom")],
+        "glossary.en.es.LATENT": [entry("other")],
+        "corrections.es.en.MIN": [["la casa", "the hut"]],
+        "numbers": [["la flor", 7]],
+        "numbers.es.en.MIN": [["la casa", 1]],
+    }
+    found = visit(script, {"system": "LATENT"}, **kept)
+    assert found["glossary"] == [entry("casa"), entry("flor", "bloom")]
+    assert found["corrections"] == [["la casa", "the hut"]] and found["numbers"] == [["la flor", 7]]
+    assert "SystemLATENT" in found["before"] and "SystemBEST" in found["after"]
+
+
+def test_systems_without_languages_share_nothing(visit: Any) -> None:
+    kept = {"glossary...s": [entry("casa")], "glossary...s.2": [entry("casas")], "glossary...t": [entry("CASA")]}
+    found = visit('await translate("la casa"); out.sent = sent().glossary;', {"source": None, "target": None}, **kept)
+    assert [one["source"] for one in found["sent"]] == ["casa"]
+
+
+def test_entries_of_a_glossary_have_single_blanks(visit: Any) -> None:
+    """A tab, which comes with two cells of a spreadsheet, would end a cell of the export."""
+    script = f"""
+    Object.assign(nodes["term-source"], {{ value: " dos\\tcasas " }});
+    Object.assign(nodes["term-target"], {{ value: "two\\t houses |hut" }});
+    nodes["term-mode"].value = "hard";
+    {ADD};
+    out.shown = shown("terms");
+    """
+    found = visit(script, glossary=[entry("una\tflor", "a\tflower")])
+    assert found["glossary"] == [entry("una flor", "a flower"), entry("dos casas", "two houses |hut")]
+    assert found["shown"].startswith("una flora flower")
 
 
 # ---- limits and warnings ----
@@ -354,26 +554,31 @@ def test_files_are_translated_one_after_another(visit: Any) -> None:
     """Each file has a line, which keeps its link or the reason of its refusal."""
     script = """
     globalThis.FormData = class { append(key, value) { if (key === "file") this.name = value.name; } };
-    const sent = [], file = (name) => ({ name, size: 9 }), lines = () => nodes["file-status"].children.map(whole);
-    globalThis.fetch = (_, { body }) => new Promise((answer) => { sent.push({ name: body.name, answer }); });
-    const done = (name) => new Response(`${JSON.stringify({ done: 0, of: 1 })}\\n${JSON.stringify({
-      translatedFileUrl: `http://localhost/download_file/${name}`, name: `en.${name}`, warnings: [] })}\\n`);
+    const asked = [], made = [], file = (name) => ({ name, size: 9 });
+    const shownLines = () => nodes["file-status"].children.map(whole);
+    globalThis.fetch = (_, { body }) => new Promise((answer) => { asked.push({ name: body.name, answer }); });
+    URL.createObjectURL = (blob) => { made.push(blob); return "blob:"; };
+    const progress = JSON.stringify({ done: 0, of: 1 });
+    const facts = (name) => JSON.stringify({ name: `en.${name}`, warnings: [] });
+    const done = (name) => new Response(`${progress}\\n${facts(name)}\\n\\ufeff{${name}}\\n\\n`);
     nodes.file.on.change({ target: { files: [file("a.txt"), file("b.txt")] } });
     nodes.drop.on.drop({ preventDefault() {}, dataTransfer: { files: [file("c.txt"), file("d.txt")] } });
     await settled();
-    out.waiting = [sent.length, lines()];
+    out.waiting = [asked.length, shownLines()];
     for (const answer of [done("a.txt"), reply(400, { error: "damaged" }), done("c.txt"), done("d.txt")]) {
-      sent.at(-1).answer(answer);
+      asked.at(-1).answer(answer);
       await settled();
     }
-    out.sent = sent.map(({ name }) => name);
-    out.lines = lines();
+    out.sent = asked.map(({ name }) => name);
+    out.lines = shownLines();
+    out.files = await Promise.all(made.map(async (blob) => [...new Uint8Array(await blob.arrayBuffer())]));
     """
     found = visit(script)
     assert found["waiting"] == [1, ["Sending a.txt.", "b.txt waits.", "c.txt waits.", "d.txt waits."]]
     assert found["sent"] == ["a.txt", "b.txt", "c.txt", "d.txt"]
     downloads = [f"Download en.{name}.txt" for name in "acd"]
     assert found["lines"] == [downloads[0], "b.txt: damaged", *downloads[1:]]
+    assert [bytes(one).decode() for one in found["files"]] == [f"\ufeff{{{name}.txt}}\n\n" for name in "acd"]
 
 
 def test_the_latest_of_two_questions_is_answered(visit: Any) -> None:

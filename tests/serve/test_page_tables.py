@@ -76,6 +76,12 @@ def test_exported_corrections_come_back(exported):
     assert exported("corrections", "", CORRECTIONS)["read"] == CORRECTIONS
 
 
+def test_tabs_within_entries_end_no_cells(exported):
+    """Of entries that an earlier version of the page has kept."""
+    found = exported("glossary", "term-", [["la\tcasa", {"target": "the\thouse", "mode": "hard"}]])
+    assert found["read"] == [["la casa", {"target": "the house", "mode": "hard"}]]
+
+
 QUOTED = [('"Müller, Hans"', '"a ""b"" c"'), ('"one" and "two"', "d"), ('"', '""'), ("e", '" f"')]
 READ = [("Müller, Hans", 'a "b" c'), ('"one" and "two"', "d"), ('"', '""'), ("e", "f")]
 NOTE = "a.tsv: read without the quotes of a spreadsheet: lines 2, 5"

@@ -1,6 +1,7 @@
 """``lscfg serve``: real servers, their answers, and all that they refuse."""
 
 import hashlib
+import http.client
 import json
 import os
 import random
@@ -442,6 +443,29 @@ def test_a_signal_lets_what_is_under_way_be_answered(bundle, number):
             assert asked.result()[1]["translations"][0]["translation"] == "the flower"
         assert service.wait() == 0
         assert not any(os.path.exists(f"/proc/{pid}") for pid in (worker,))
+
+
+def test_a_signal_lets_a_long_file_be_translated(bundle):
+    """Its limit of time is that of many requests."""
+    part = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+    body = part + b"la casa roja\n" * 4000 + b"\r\n--b--\r\n"
+    start = "POST /translate_file?progress=1&download=1 HTTP/1.1"
+    length, kind = f"content-length: {len(body)}", "multipart/form-data; boundary=b"
+    with Service(bundle, "-j", 1, "--set", "timeout=1") as service:
+        assert service.translate(source="la casa")[0] == 200
+        (worker,) = service.workers
+        with service.connect() as client:
+            client.sendall(head(length, start=start, content_type=kind) + body)
+            answer = http.client.HTTPResponse(client)
+            answer.begin()
+            assert json.loads(answer.readline()) == {"done": 0, "of": 4000}
+            os.kill(worker, signal.SIGSTOP)
+            service.send()
+            time.sleep(3.5)
+            os.kill(worker, signal.SIGCONT)
+            *_, facts, text = answer.read().split(b"}\n")
+        assert b'"name": "a.translated.txt"' in facts and text == b"the red house\n" * 4000
+        assert service.wait() == 0
 
 
 def test_workers_end_with_a_server_that_is_killed(bundle):

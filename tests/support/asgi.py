@@ -26,7 +26,7 @@ class Client:
 
     def __init__(self, bundle, pool=None, settings=None, memory=None, glossary=(), system=None, **offer):
         self.folder = bundle
-        hosts = Hosts("127.0.0.1", origins=offer.get("origins", ()))
+        hosts = Hosts("127.0.0.1", origins=offer.pop("origins", ()))
         system = replace(system or open_system(bundle), memory=memory, glossary=glossary)
         self.application = Application(system, pool or InProcess(), settings or ServeSettings(), hosts, Offer(**offer))
 

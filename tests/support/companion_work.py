@@ -36,11 +36,17 @@ def return_at_once(argument, ready):
 
 
 def serve(listening, args, ready):
-    """Answers each request with a text, until SIGTERM."""
+    """Answers each request with a text, until SIGTERM; a second SIGTERM ends it at once, as it ends the server."""
     if args.text == "damaged":
         raise InputError("the system is damaged")
     ended = []
-    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+
+    def end(*_):
+        if ended:
+            os._exit(1)
+        ended.append(True)
+
+    signal.signal(signal.SIGTERM, end)
     listening.listen()
     listening.settimeout(0.05)
     ready()
@@ -51,5 +57,8 @@ def serve(listening, args, ready):
             continue
         with client:
             client.settimeout(None)
-            text = os.getpid() if client.recv(1000).startswith(b"GET /pid ") else args.text
-            client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{text}".encode())
+            asked = client.recv(1000)
+            client.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+            if asked.startswith(b"GET /long "):
+                time.sleep(1)
+            client.sendall(str(os.getpid() if asked.startswith(b"GET /pid ") else args.text).encode())

@@ -44,6 +44,9 @@ export function button(text, action, properties = {}) {
   return made;
 }
 
+// A key of an input method, such as the Enter that ends the choice of a character.
+export const composing = (event) => event.isComposing || event.keyCode === 229;
+
 export function speak(node, language) {
   if (!language) return;
   node.lang = language.code;
@@ -63,10 +66,23 @@ export function keep(key, value) {
 
 export const UNSTORED = "The browser stored nothing: it does not allow it, or its storage is full.";
 
+// What the browser keeps is for two languages, whatever system translates them; for one system if these have no names.
 export const storeName = (kind) => {
-  const { system } = state;
-  return `lscfg.${kind}.${system?.source?.code ?? ""}.${system?.target?.code ?? ""}.${system?.system ?? ""}`;
+  const { source, target, system = "" } = state.system ?? {}, pair = `lscfg.${kind}.${source?.code ?? ""}.${target?.code ?? ""}`;
+  return source && target ? pair : `${pair}.${system}`;
 };
+
+// Takes over what earlier versions of the page kept for each system; rows of this system replace others.
+export function adopt() {
+  const { source, target, system } = state.system;
+  for (const kind of source && target ? ["glossary", "corrections", "numbers"] : []) {
+    try {
+      const name = storeName(kind), old = Object.keys(localStorage).filter((key) => key.startsWith(`${name}.`));
+      const rows = [...old, `${name}.${system}`].flatMap((key) => stored(key, []));
+      if (rows.length && localStorage.getItem(name) === null) keep(name, [...new Map(rows)]);
+    } catch { /* the browser allows no storage */ }
+  }
+}
 
 // The letters and digits of a text without case and marks: whatever a system's preparation makes of two texts, those that it
 // makes equal are equal here, too.

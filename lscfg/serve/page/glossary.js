@@ -7,7 +7,8 @@ const LONGEST = 200, MOST = 1000;
 let changed = () => {};
 let edited = null; // the source of the entry in the form
 
-const entries = () => new Map(stored(storeName("glossary"), []));
+const tidy = (text) => text.replace(/\s+/g, " ").trim(); // a tab would end a cell of the export
+const entries = () => new Map(stored(storeName("glossary"), []).map(([source, one]) => [tidy(source), { ...one, target: tidy(one.target) }]));
 const ENTITY = /&#?\w+;/; // the service reads its character
 const matched = (source) => source === source.toLowerCase() ? "nocase" : "exact";
 const forms = (target) => target.split("|").map((one) => one.trim()).filter(Boolean);
@@ -69,7 +70,8 @@ function edit(source, target, mode) {
 }
 
 // Fills the form with words of a translation.
-export function suggest(source, target) {
+export function suggest(words, target) {
+  const source = tidy(words);
   get("glossary-part").open = true;
   edit(source, entries().get(source)?.target ?? target, entries().get(source)?.mode ?? "hard");
   if (!entries().has(source)) { edited = null; form(); }
@@ -93,7 +95,7 @@ function clear() {
 
 function add(event) {
   event.preventDefault();
-  const source = get("term-source").value.trim(), target = get("term-target").value.trim(), mode = get("term-mode").value;
+  const source = tidy(get("term-source").value), target = tidy(get("term-target").value), mode = get("term-mode").value;
   const reason = problem(source, target, mode);
   get("term-fault").textContent = reason ? `${reason[0].toUpperCase()}${reason.slice(1)}.` : "";
   if (reason) return;

@@ -1,6 +1,6 @@
 // The page of lscfg serve: typing, translations, corrections, files and facts of the system.
 
-import { button, counted, element, failure, fault, get, keep, keyed, speak, state, status, stored } from "./base.js";
+import { adopt, button, composing, counted, element, failure, fault, get, keep, keyed, speak, state, status, stored } from "./base.js";
 import { keepCorrection, kept, keptMessage, list as listCorrections, lost, removeCorrection, showRecalled, startCorrections } from "./corrections.js";
 import { list as listTerms, startGlossary, termsFor } from "./glossary.js";
 import { explain } from "./why.js";
@@ -16,8 +16,7 @@ let corrected = ""; // the text whose translation is being corrected, which typi
 
 // ---- requests ----
 
-async function ask(source, signal, choices) {
-  const terms = termsFor(source);
+async function ask(source, terms, signal, choices) {
   const send = (alternatives) => fetch("/translate", {
     method: "POST", signal, headers: { "content-type": "application/json" },
     body: JSON.stringify(keyed({ q: source, alternatives, details: true, glossary: terms, choices })),
@@ -46,16 +45,17 @@ async function translate() {
     return;
   }
   get("target").setAttribute("aria-busy", "true");
+  const terms = termsFor(source), sent = JSON.stringify(terms); // other terms may divide the text into other sentences
   try {
-    const same = shown.source === source && shown.sentences.length;
-    let found = same && chosen() ? shown : await ask(source, own.signal, []);
+    const same = shown.source === source && shown.sent === sent && shown.sentences.length;
+    let found = same && chosen() ? shown : await ask(source, terms, own.signal, []);
     const choices = anchored(found.sentences);
-    if (choices.length) found = await ask(source, own.signal, choices);
-    else if (found === shown) found = await ask(source, own.signal, []);
+    if (choices.length) found = await ask(source, terms, own.signal, choices);
+    else if (found === shown) found = await ask(source, terms, own.signal, []);
     if (own.signal.aborted) return;
     const gone = choices.length ? undefined : lost(source, found);
     if (gone !== undefined) forget();
-    show(source, gone === undefined ? found : { translatedText: gone, sentences: [] });
+    show(source, gone === undefined ? found : { translatedText: gone, sentences: [] }, sent);
     status(gone === undefined ? summary(found, choices.length) : `${keptMessage(source, gone)} The service no longer has it.`);
   } catch (error) {
     if (!own.signal.aborted) fault(error instanceof Refused ? error.message : `The service does not answer: ${error.message}`);
@@ -87,8 +87,8 @@ function asSentence(warning) {
 
 // ---- the translation ----
 
-function show(source, found) {
-  shown = { source, text: found.translatedText, sentences: found.sentences };
+function show(source, found, sent) {
+  shown = { source, sent, text: found.translatedText, sentences: found.sentences };
   showWords(source, found.sentences, get("target"));
   if (!found.sentences.length) get("target").replaceChildren(found.translatedText);
   for (const id of ["copy", "correct"]) get(id).disabled = !found.translatedText;
@@ -122,6 +122,7 @@ async function store() {
   const { message, wrong, kept: done } = await keepCorrection(source, text);
   if (!done) { fault(wrong); return; } // the field keeps the text
   editing(false);
+  forget(); // choices would exclude the correction
   await translate();
   if (wrong) fault(wrong);
   if (message) status(message);
@@ -153,12 +154,12 @@ async function translateFile(file, line) {
     form.append("file", file);
     if (terms.length) form.append("glossary", JSON.stringify(terms));
     if (key) form.append("api_key", key);
-    const response = await fetch("/translate_file?progress=1", { method: "POST", body: form });
+    const response = await fetch("/translate_file?progress=1&download=1", { method: "POST", body: form });
     if (!response.ok) { wrong(await failure(response, terms)); return; }
-    for await (const event of jsonLines(response.body)) {
+    for await (const event of linesAndFile(response.body)) {
       if (event.error) { wrong(event.error); return; }
-      if (event.translatedFileUrl) {
-        const link = element("a", { href: new URL(event.translatedFileUrl).pathname, download: event.name }, `Download ${event.name}`);
+      if (event.name) {
+        const link = element("a", { href: URL.createObjectURL(new Blob([event.file])), download: event.name }, `Download ${event.name}`);
         line.replaceChildren(link, ...event.warnings.map((one) => element("span", { className: "note why" }, one)));
       } else {
         bar.max = Math.max(1, event.of);
@@ -173,16 +174,20 @@ async function translateFile(file, line) {
   }
 }
 
-async function* jsonLines(body) {
+// The lines of an answer; the file follows the line with its name.
+async function* linesAndFile(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  let rest = "", last = {};
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop();
-    for (const line of lines) yield JSON.parse(line);
+    if (done) break;
+    rest += value;
+    for (let end; !last.name && (end = rest.indexOf("\n")) >= 0; rest = rest.slice(end + 1)) {
+      last = JSON.parse(rest.slice(0, end));
+      if (!last.name) yield last;
+    }
   }
+  if (last.name) yield { ...last, file: rest };
 }
 
 // ---- the system ----
@@ -250,7 +255,7 @@ function connect() {
   get("cancel").addEventListener("click", () => editing(false));
   get("keep").addEventListener("click", store);
   get("why").addEventListener("click", () => explain(corrected, get("edit").value.trim()));
-  get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape") editing(false); });
+  get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape" && !composing(event)) editing(false); });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());
   get("file").addEventListener("change", (event) => { translateFiles(event.target.files); event.target.value = ""; });
   const drop = get("drop");
@@ -263,17 +268,23 @@ function connect() {
   });
 }
 
+async function learnFacts() {
+  const response = await fetch("/system");
+  if (!response.ok) throw new Error(await failure(response));
+  state.system = await response.json();
+  adopt();
+  describe();
+}
+
 async function start() {
   colour();
   connect();
   startWords(translate);
   try {
-    const response = await fetch("/system");
-    if (!response.ok) throw new Error(await failure(response));
-    state.system = await response.json();
-    describe();
+    await learnFacts();
     startCorrections(translate);
     startGlossary(translate);
+    window.addEventListener("focus", () => learnFacts().catch(() => {})); // lscfg quick replaces its system
     grow();
     if (get("source").value) translate();
   } catch (error) {

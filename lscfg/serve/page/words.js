@@ -1,6 +1,6 @@
 // The words of the translation: source words, posteriors, other translations, and choices among these.
 
-import { button, element, get, speak, state, units } from "./base.js";
+import { button, composing, element, get, speak, state, units } from "./base.js";
 import { suggest } from "./glossary.js";
 
 const UNSURE = 0.5;
@@ -11,10 +11,10 @@ export const REASONS = [
 ];
 
 let rows = []; // sentences: where they begin in the text, their details
-let choices = []; // { begin, end, source, target }: places in the typed text
+let choices = []; // { begin, end, target, text }: places in that text, which is the typed one
 let text = "";
 let pinned = null; // the button of the word whose facts stay
-let refocus = null; // a place of the text
+let refocus = null; // a place of the text whose word gets the focus when it is shown, unless a person goes elsewhere
 let shownWords = []; // buttons with the places of their source words
 let renew = () => {};
 
@@ -35,11 +35,13 @@ const least = (words, key) => words.reduce((one, other) => (other[key] < one[key
 
 // Moves the choices with an edit, and drops those whose words it touches.
 export function edit(after) {
+  refocus = null;
   choices = choices.map((one) => moved(one, after)).filter(Boolean);
 }
 
 function moved(one, after) {
   const before = one.text;
+  if (before === after) return one;
   let left = 0, right = 0;
   const least = Math.min(before.length, after.length);
   while (left < least && before[left] === after[left]) left += 1;
@@ -64,13 +66,13 @@ export function anchored(sentences) {
   return asked;
 }
 
-function places(sentences) {
+function places(sentences, whole) {
   const found = [];
   let begin = 0;
   for (const row of sentences) {
     if (row.source) {
       const unit = units(row.source), at = begin;
-      found.push({ begin, end: begin + row.source.length, details: row.details, stored: row.memory?.id ?? null,
+      found.push({ begin, end: begin + row.source.length, text: whole, details: row.details, stored: row.memory?.id ?? null,
         ranges: (row.details?.source_ranges ?? []).map(([i, j]) => [at + unit(i), at + unit(j)]) });
     }
     begin += row.source.length + row.gap.length;
@@ -78,23 +80,32 @@ function places(sentences) {
   return found;
 }
 
+// The row and its words may be those of an earlier text.
 function choose(row, span, target) {
-  const begin = row.ranges[span[0]][0], end = row.ranges[span[1] - 1][1];
-  choices = choices.filter((one) => one.end <= begin || one.begin >= end);
-  choices.push({ begin, end, target, text });
-  again(begin);
+  const begin = row.ranges[span[0]][0], end = row.ranges[span[1] - 1][1], after = get("source").value;
+  edit(after);
+  const made = moved({ begin, end, target, text: row.text }, after);
+  if (made) choices = [...choices.filter((one) => one.end <= made.begin || one.begin >= made.end), made];
+  again(made?.begin ?? null);
+}
+
+function choiceOf(row, links) {
+  return choices.find((one) => links.some((k) => {
+    const [begin, end] = row.ranges[k], here = moved({ begin, end, text: row.text }, one.text);
+    return here && one.begin <= here.begin && here.end <= one.end;
+  }));
 }
 
 function drop(one) {
   choices = choices.filter((other) => other !== one);
-  again(one.begin);
+  again(one?.begin ?? null);
 }
 
 // Asks for a new translation; afterwards the word of that place gets the focus, which is gone with the old words.
 function again(place) {
-  refocus = place;
   unpin();
   edit(get("source").value);
+  refocus = place;
   renew();
 }
 
@@ -123,10 +134,11 @@ function groups(row, translation) {
 }
 
 export function showWords(source, sentences, target) {
+  const typing = !get("word").hidden && document.activeElement?.closest?.("#word .own"); // which a late answer must not end
   text = source;
-  rows = places(sentences);
+  rows = places(sentences, source);
   shownWords = [];
-  unpin();
+  if (!typing) unpin();
   let number = -1;
   target.replaceChildren();
   for (const sentence of sentences) {
@@ -142,7 +154,7 @@ export function showWords(source, sentences, target) {
   }
   const first = shownWords[0]?.made;
   if (first) first.tabIndex = 0;
-  if (refocus !== null && first) (shownWords.find(({ ranges }) => ranges.some(([i, j]) => i <= refocus && refocus < j))?.made ?? first).focus();
+  if (refocus !== null && first && !typing) (shownWords.find(({ ranges }) => ranges.some(([i, j]) => i <= refocus && refocus < j))?.made ?? first).focus();
   refocus = null;
   get("legend").hidden = !first;
   get("undo").hidden = !choices.length;
@@ -151,7 +163,7 @@ export function showWords(source, sentences, target) {
 function wordButton(row, group, shown) {
   const links = [...new Set(group.words.flatMap((word) => word.links))].sort((a, b) => a - b);
   const key = group.words.every((word) => "confidence" in word) ? "confidence" : "posterior", word = least(group.words, key);
-  const own = choices.some((one) => links.some((k) => one.begin <= row.ranges[k][0] && row.ranges[k][1] <= one.end));
+  const own = Boolean(choiceOf(row, links));
   const unknown = group.words.some((word) => word.unknown) && !own;
   const made = element("button", { type: "button", className: "word", tabIndex: -1, "aria-describedby": "word-facts" }, shown);
   if (unknown) { made.classList.add("unknown"); made.append(element("span", { className: "sr" }, " (unknown word)")); }
@@ -159,7 +171,7 @@ function wordButton(row, group, shown) {
   else if (word[key] < UNSURE) made.classList.add("unsure");
   shownWords.push({ made, ranges: links.map((k) => row.ranges[k]) });
   const facts = { row, group, shown, links, word, unknown, own };
-  made.addEventListener("mouseenter", () => { if (!pinned) look(made, facts); });
+  made.addEventListener("mouseenter", () => { if (!pinned && !document.activeElement?.closest?.("#word")) look(made, facts); });
   made.addEventListener("focus", () => { roam(made); look(made, facts); });
   made.addEventListener("click", () => { look(made, facts); pinned = made; get("word").querySelector("button")?.focus(); });
   return made;
@@ -182,8 +194,7 @@ function look(made, { row, group, shown, links, word, unknown, own }) {
     listed.push(one);
   }
   const items = listed.slice(0, 5).map((one) => alternative(row, one));
-  const current = choices.find((one) => links.some((k) => one.begin <= row.ranges[k][0] && row.ranges[k][1] <= one.end));
-  if (current) items.unshift(element("li", {}, button("Undo this choice", () => drop(current))));
+  if (choiceOf(row, links)) items.unshift(element("li", {}, button("Undo this choice", () => drop(choiceOf(row, links)))));
   if (links.length) {
     items.push(element("li", {}, ownWords(row, [links[0], links.at(-1) + 1])));
     items.push(element("li", {}, button("Add to glossary", () => suggest(text.slice(row.ranges[links[0]][0], row.ranges[links.at(-1)][1]), shown))));
@@ -220,7 +231,7 @@ function ownWords(row, span) {
   const field = element("input", { className: "own", maxLength: 200, "aria-label": `Other translation of ${source}`, placeholder: "other words" });
   speak(field, state.system?.target);
   const use = () => { if (field.value.trim()) choose(row, span, field.value.trim()); };
-  field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); use(); } });
+  field.addEventListener("keydown", (event) => { if (event.key === "Enter" && !composing(event)) { event.preventDefault(); use(); } });
   const part = element("span", { className: "own-part" }, field, button("Use", use, { "aria-label": `Use these words for ${source}` }));
   return part;
 }
@@ -252,6 +263,7 @@ export function paint(ranges) {
 
 export function startWords(action) {
   renew = action;
+  document.body.addEventListener("focusin", ({ target }) => { if (!target.closest("#word, #target, #undo")) refocus = null; });
   get("target").addEventListener("keydown", (event) => {
     const all = [...get("target").querySelectorAll(".word")], at = all.indexOf(document.activeElement);
     if (at < 0) return;
@@ -262,8 +274,9 @@ export function startWords(action) {
     all[Math.max(0, Math.min(all.length - 1, to))].focus();
   });
   get("word").addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    const back = pinned ?? get("target").querySelector(".word.looked");
+    if (event.key !== "Escape" || composing(event)) return;
+    const [looked, first] = [".word.looked", ".word"].map((one) => get("target").querySelector(one));
+    const back = pinned?.isConnected ? pinned : looked ?? first;
     pinned = null;
     back?.focus();
   });
