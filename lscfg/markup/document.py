@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal, NamedTuple
 
 from lscfg.errors import LscfgError
-from lscfg.markup.cuts import cut_places
 from lscfg.markup.project import TagNode, placed_tags
+from lscfg.prepare.unspaced import cut_places
 
 # Where links of words are known, tags follow their words, see ``lscfg.markup.project``. Elsewhere a tag goes to the
 # border of a word at the same relative place. Either way, markup that was well nested stays well nested.
 
-MOST_ALIGNED = 200
-"""Number of tags in a unit above which tags keep their relative places."""
+MOST_ALIGNED, MOST_CELLS = 200, 20_000_000
+"""Number of tags in a unit, and of cells in tables for them, above which tags keep their relative places."""
 
 OPENING = "([{«„“‘¿¡"
 """Signs that no blank follows."""
@@ -43,6 +44,10 @@ class Tag(NamedTuple):
     """A blank precedes the tag, which is void."""
     beyond: bool = False
     """The blank at the end of the markup belongs after the tags that end right after this one."""
+    pair: str = ""
+    """Name that the other tag of a pair shares; empty: the names of both tags count."""
+    spaced: bool = False
+    """The tag separates two words, and the text has a blank there, which the markup replaces."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ class Document:
         lined: units are lines, by whose numbers people find them.
         ascii: characters beyond ASCII, which only translations contain, become references ``&#N;``.
         skipped: texts that should be translated but are no units, because no place for the translation is known.
-        languages: codes of the source and the target that the document names, or empty texts.
+        languages: pairs of codes of the source and the target that the parts of the document name, or empty texts.
     """
 
     parts: tuple[str | Unit, ...]
@@ -104,7 +109,7 @@ class Document:
     lined: bool = False
     ascii: bool = False
     skipped: tuple[str, ...] = ()
-    languages: tuple[str, str] = ("", "")
+    languages: tuple[tuple[str, str], ...] = ()
 
     @property
     def units(self) -> list[Unit]:
@@ -144,11 +149,14 @@ class Document:
         begin = 0
         for place in sorted({*marks, *breaks}):
             found.append(self.escape(text[begin:place]))
-            found += _markup_at(marks.get(place, ()), text[max(0, place - 1) : place], text[place : place + 1])
-            begin = place
+            own, blank = marks.get(place, ()), text[place : place + 1] == " "
+            spaced = any(tag.spaced for tag in own)
+            if spaced and not blank:  # then the blank, if any, is before the tags
+                found[-1] = found[-1].removesuffix(" ")
+            found += _markup_at(own, text[max(0, place - 1) : place], text[place : place + 1])
             if place in breaks:
                 found.append(self.newline)
-                begin += text[place : place + 1] == " "
+            begin = place + (blank and (spaced or place in breaks))
         return "".join(found) + self.escape(text[begin:])
 
 
@@ -195,18 +203,20 @@ def tag_places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[tuple[i
     # a tag whose partner is in another unit: tags around it must not pass it
     apart = len(tags) > 1 and any(tag.kind != "void" and k not in partners for k, tag in enumerate(tags))
     unaligned = any(piece.source and piece.alignment is None for piece in pieces)
-    if unchanged or apart or unaligned or len(tags) > MOST_ALIGNED:
+    words = sum(len(piece.alignment.target) for piece in pieces if piece.alignment)
+    large = len(tags) > MOST_ALIGNED or (len(tags) + 8) * words**2 > MOST_CELLS  # a table for each tag, and eight more
+    if unchanged or apart or unaligned or large:
         return [(place, number) for number, place in enumerate(places(tags, pieces))]
     source, target, links = _joined_alignment(pieces)
     before = "".join(piece.source + piece.gap for piece in pieces)
     placed = placed_tags(_tag_tree(tags, partners, source), links)
-    words = {one.tag: one.word for one in placed}
+    at = {one.tag: one.word for one in placed}
     begins = [*(begin for begin, _ in target), sum(len(piece.translation + piece.after) for piece in pieces)]
     ends = [0, *(end for _, end in target)]
     found: list[tuple[int, int]] = []
     for number, word in placed:
         partner = partners.get(number, number)
-        wide = words[partner] != word  # the first tag of a pair begins a word, the second ends one
+        wide = at[partner] != word  # the first tag of a pair begins a word, the second ends one
         ended = partner < number if wide else _after_a_word(before, tags[min(number, partner)].offset)
         place = ends[word] if ended else begins[word]
         found.append((max(place, found[-1][0] if found else 0), number))
@@ -222,20 +232,29 @@ def _after_a_word(text: str, offset: int) -> bool:
 def partner_tags(tags: Iterable[Tag | MarkupRun]) -> dict[int, int]:
     """The other tag of each tag that belongs to a pair; tags that would cross another pair have none."""
     found: dict[int, int] = {}
-    opened: list[tuple[str, int]] = []
+    opened, names = list[tuple[str, int]](), Counter[str]()
     for number, tag in enumerate(tags):
-        name = _NAME.match(tag.markup)
-        if name is None or tag.kind not in ("open", "close"):
+        if tag.kind not in ("open", "close") or not (name := tag.pair or _name(tag.markup)):
             continue
         if tag.kind == "open":
-            opened.append((name[1], number))
+            opened.append((name, number))
+            names[name] += 1
             continue
-        depth = next((k for k in reversed(range(len(opened))) if opened[k][0] == name[1]), None)
-        if depth is not None:
-            other = opened[depth][1]
-            del opened[depth:]
-            found |= {other: number, number: other}
+        if not names[name]:
+            continue
+        while True:
+            own, other = opened.pop()
+            names[own] -= 1
+            if own == name:
+                found |= {other: number, number: other}
+                break
     return found
+
+
+def _name(markup: str) -> str:
+    """The name of a tag; empty if the markup is none."""
+    found = _NAME.match(markup)
+    return found[1] if found else ""
 
 
 _NAME = re.compile(r"\s*</?\s*([^\s/>]+)")
@@ -342,12 +361,16 @@ def line_breaks(text: str, lines: int) -> set[int]:
     A text with too few such places gets fewer lines.
     """
     allowed = [found.start() for found in re.finditer(" ", text.rstrip())] or cut_places(text)
-    found: set[int] = set()
+    found, free = set[int](), bisect_right(allowed, 0)
     for number in range(1, lines):
+        if free == len(allowed):
+            break
         wanted = number * len(text) / lines
-        free = [place for place in allowed if place > max(found, default=0)]
-        if free:
-            found.add(min(free, key=lambda place: (abs(place - wanted), place)))
+        k = bisect_left(allowed, wanted, free)
+        near = allowed[max(free, k - 1) : k + 1]
+        best = min(near, key=lambda place: (abs(place - wanted), place))
+        found.add(best)
+        free = bisect_right(allowed, best)
     return found
 
 
@@ -356,8 +379,11 @@ class MarkupRun(NamedTuple):
 
     markup: str
     text: str = ""
+    """A blank for a tag between words that it separates."""
     kind: Literal["open", "close", "void"] | None = None
     """Kind of a tag; None: a text."""
+    pair: str = ""
+    """See ``Tag.pair``."""
 
 
 SEPARATOR = MarkupRun("", " ")
@@ -379,9 +405,12 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1, flows: bool = False) -> l
         last -= 1
     first, last = _with_partners(runs, first, last)
     lead, trail, inner = _stripped(runs[first:last])
-    unit = unchanged = _joined([run for run in inner if run is not SEPARATOR], lines)
+    plain = [run._replace(text="") if run.kind else run for run in inner if run is not SEPARATOR]
+    unit = unchanged = _joined(plain, lines)
     if flows:
         unit = _joined([run._replace(text=_BLANKS.sub(" ", run.text)) for run in inner], lines, flows=True)
+    elif any(run.kind and run.text for run in inner):
+        unit = _joined(inner, lines)
     if unit != unchanged:
         unit = replace(unit, unchanged=unchanged)
     before = "".join(run.markup for run in runs[:first]) + lead
@@ -397,14 +426,23 @@ def _joined(inner: Iterable[MarkupRun], lines: int, flows: bool = False) -> Unit
     """
     text, tags = "", list[Tag]()
     single = -1  # the last single tag between a blank and the next text
+    between = -1  # the first tag that separates the text before from the next one
     for run in inner:
         if run.kind is not None:
             after_blank = (text if single < 0 else tags[single].markup)[-1:].isspace()
-            tags.append(Tag(len(text), run.markup, run.kind, apart=run.kind == "void" and after_blank))
+            apart = run.kind == "void" and after_blank
+            tags.append(Tag(len(text), run.markup, run.kind, apart, pair=run.pair))
+            if run.text and text and not (after_blank or text[-1].isspace()) and between < 0:
+                between = len(tags) - 1
             if run.kind == "void" and (single >= 0 or after_blank):
                 single = len(tags) - 1
             continue
         plain = run.text
+        if between >= 0 and plain:
+            if not plain[0].isspace():
+                tags[between] = tags[between]._replace(spaced=True)
+                text += " "
+            between = -1
         beyond = single < len(tags) - 1
         if single >= 0 and plain[:1].isspace() and (flows or not beyond):
             tag = tags[single]  # a translation has one blank there, which comes before the tag
@@ -424,13 +462,13 @@ _BLANKS = re.compile(r"[\t\n\f\r][ \t\n\f\r]*| [ \t\n\f\r]+")
 def _with_partners(runs: Sequence[MarkupRun], first: int, last: int) -> tuple[int, int]:
     """Extends a range of runs until no tag outside is the partner of one inside."""
     pairs = [(one, other) for one, other in partner_tags(runs).items() if one < other]
-    while True:
+    before: tuple[int, int] | None = None
+    while before != (first, last):
+        before = first, last
         for one, other in pairs:
             if (first <= one < last) != (first <= other < last):
                 first, last = min(first, one), max(last, other + 1)
-                break
-        else:
-            return first, last
+    return first, last
 
 
 def _stripped(runs: Sequence[MarkupRun]) -> tuple[str, str, list[MarkupRun]]:

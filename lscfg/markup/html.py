@@ -19,8 +19,8 @@ from lscfg.markup.templates import TemplateSpan, template_spans, without_templat
 
 # fmt: off
 OPAQUE = frozenset((
-    "code", "iframe", "kbd", "math", "noembed", "pre", "samp", "script", "style", "svg", "template", "textarea", "var",
-    "xmp",
+    "code", "iframe", "kbd", "math", "noembed", "noframes", "plaintext", "pre", "samp", "script", "style", "svg",
+    "template", "textarea", "var", "xmp",
 ))
 """Elements whose content stays."""
 # fmt: on
@@ -172,6 +172,8 @@ def _outside(events: Sequence[HtmlEvent]) -> Iterator[tuple[HtmlEvent, int]]:
     for number, event in enumerate(events):
         if number >= after:
             after = elements[number] if event.kept else number + 1
+            if event.kept and event.name == "plaintext":  # which nothing ends
+                after = len(events)
             yield event, after
 
 

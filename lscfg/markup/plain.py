@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, unit_of, utf8_text
+from lscfg.prepare.codes import means_space
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _TIMES = re.compile(r"\s*\d[\d:,.]*\s*-->\s*\d")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|\{\\[^{}]*\}")
+_DASH = re.compile(r"\s*[-–—♪#]\s*")
+_SPEAKER = re.compile(rf"(?:\s|{_TAG.pattern})*[-–—♪#]")
 
 
 def read_plain_text(data: bytes) -> Document:
@@ -52,24 +55,32 @@ def _block(block: list[tuple[str, str]]) -> list[str | Unit]:
     """One unit for all lines, or one for each line if the lines are a dialogue."""
     if not block:
         return []
-    if len(block) > 1 and any(re.match(r"\s*[-–—♪#]", line) for line, _ in block):
+    if len(block) > 1 and any(_SPEAKER.match(line) for line, _ in block):
         return [part for line, end in block for part in (*unit_of(_runs(line)), end)]
     joined = " ".join(line.strip() for line, _ in block)
     return [*unit_of(_runs(joined), len(block)), block[-1][1]]
 
 
 def _runs(line: str) -> list[MarkupRun]:
-    runs, begin = [], 0
-    if (dash := re.match(r"\s*[-–—♪#]\s*", line)) is not None:
-        runs.append(MarkupRun(dash[0], "", "void"))
-        begin = dash.end()
-    for tag in _TAG.finditer(line, begin):
-        runs.append(MarkupRun(line[begin : tag.start()], line[begin : tag.start()]))
-        runs.append(
-            MarkupRun(tag[0], "", "close" if tag[0].startswith("</") else "open" if tag[0][0] == "<" else "void")
-        )
-        begin = tag.end()
-    return [run for run in (*runs, MarkupRun(line[begin:], line[begin:])) if run.markup]
+    """Texts and tags of a line; the dash of a speaker is a tag, which may follow others."""
+    runs, begin, spoken = list[MarkupRun](), 0, False
+    for tag in (*_TAG.finditer(line), None):
+        text = line[begin : tag.start() if tag else len(line)]
+        if not spoken and (dash := _DASH.match(text)) is not None:
+            runs.append(MarkupRun(dash[0], "", "void"))
+            text, spoken = text[dash.end() :], True
+        spoken = spoken or bool(text.strip())
+        runs.append(MarkupRun(text, text))
+        if tag:
+            runs.append(_tag(tag[0]))
+            begin = tag.end()
+    return [run for run in runs if run.markup]
+
+
+def _tag(markup: str) -> MarkupRun:
+    if means_space({}, markup):
+        return MarkupRun(markup, " ", "void")
+    return MarkupRun(markup, "", "close" if markup.startswith("</") else "open" if markup[0] == "<" else "void")
 
 
 def _lines(text: str) -> list[tuple[str, str]]:

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from xml.parsers import expat
 
 from lscfg.errors import cut
-from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, escape_text, unit_of, utf8_text
+from lscfg.markup.document import (
+    Document,
+    DocumentError,
+    MarkupRun,
+    Unit,
+    escape_text,
+    partner_tags,
+    unit_of,
+    utf8_text,
+)
 from lscfg.markup.encoding import must_be_ascii
+from lscfg.prepare.codes import BETWEEN, means_space
 
 OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
 """Inline elements whose content stays."""
-HALVES = (("bpt", "ept"), ("bx", "ex"))
+HALVES = (("bpt", "ept"), ("bx", "ex"), ("sc", "ec"), ("sm", "em"))
 """Inline elements that begin and end a part of a text."""
+
+_NAMED_HALF = re.compile(r"(START|CLOSE)_(.+?)(?:_\d+)?")
+"""Numbers by which Angular names such elements, with a further number for different elements of a name."""
+
+_Kind = Literal["open", "close", "void"]
 
 _ATTRIBUTE = re.compile(r"""\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
 
@@ -34,6 +49,7 @@ class _Node:
         inner: first byte after the start tag.
         closing: first byte of the end tag.
         end: first byte after the element.
+        code: content of a code of XLIFF 2 that the unit keeps apart.
     """
 
     name: str
@@ -43,6 +59,7 @@ class _Node:
     closing: int = 0
     end: int = 0
     text: str | None = None
+    code: str = ""
     children: list[_Node] = field(default_factory=list)
 
     def child(self, name: str) -> _Node | None:
@@ -132,6 +149,7 @@ def read_xliff(data: bytes) -> Document:
     root = reader.root.child("xliff")
     if root is None:
         raise DocumentError("the root element is not xliff; the file must be XLIFF 1.2 or 2.x")
+    _give_codes(root, {})
     parts: list[str | Unit] = []
     begin, skipped = 0, list[str]()
     for gap in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
@@ -146,11 +164,25 @@ def read_xliff(data: bytes) -> Document:
     return Document(whole, escape_text, mark=mark, ascii=is_ascii, skipped=tuple(skipped), languages=codes)
 
 
-def _languages(root: _Node) -> tuple[str, str]:
-    """Codes of the languages that the root element or its first file names."""
-    named = (root.child("file") or root).attributes
-    old = named.get("source-language", ""), named.get("target-language", "")
-    return old if any(old) else (root.attributes.get("srcLang", ""), root.attributes.get("trgLang", ""))
+def _languages(root: _Node) -> tuple[tuple[str, str], ...]:
+    """Codes of the source and target languages of each file; files of XLIFF 2 leave them to the root element."""
+    whole = root.attributes.get("srcLang", ""), root.attributes.get("trgLang", "")
+    files = [child.attributes for child in root.children if child.name == "file"] or [root.attributes]
+    found = ((file.get("source-language", ""), file.get("target-language", "")) for file in files)
+    return tuple(dict.fromkeys(own if any(own) else whole for own in found))
+
+
+def _give_codes(node: _Node, codes: Mapping[str, str]) -> None:
+    """Gives the codes in an element the contents that their unit keeps in originalData.
+
+    Args:
+        codes: contents by number, of a unit around the element.
+    """
+    if (kept := node.child("originalData")) is not None:
+        codes = {one.attributes.get("id", ""): _own_text(one) for one in kept.children}
+    node.code = codes.get(node.attributes.get("dataRef", ""), "")
+    for child in node.children:
+        _give_codes(child, codes)
 
 
 @dataclass
@@ -298,8 +330,14 @@ def _between(data: bytes, codes: Container[tuple[str, str]]) -> str | None:
 def _ids(node: _Node, name: str) -> set[str]:
     """Numbers by which the elements of a name inside an element find their other halves."""
     found = {number for child in node.children if child.text is None for number in _ids(child, name)}
-    own = (child.attributes for child in node.children if child.text is None and child.name == name)
-    return found | {one.get("rid", one.get("id", "")) for one in own}
+    own = (child for child in node.children if child.text is None and child.name == name)
+    return found | {_number(one) for one in own}
+
+
+def _number(half: _Node) -> str:
+    """The number by which half of a pair finds its other half."""
+    given = half.attributes
+    return given.get("rid") or given.get("startRef") or given.get("id", "")
 
 
 def _codes(node: _Node) -> set[tuple[str, str]]:
@@ -402,13 +440,24 @@ def _text_of(node: _Node) -> str:
 
 def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[MarkupRun]:
     """The content of a source. The parser cuts a text at its line ends and entities; here it is one run."""
+    halves = [MarkupRun("", "", *_half(node)) for node in nodes]
+    paired = {nodes[number].begin: halves[number] for number in partner_tags(halves)}  # the others are single tags
     for is_text, group in groupby(nodes, lambda node: node.text is not None):
         if is_text:
             texts = [*group]
             whole = "".join(data[node.begin : node.end].decode() for node in texts)
             yield MarkupRun(whole, "".join(node.text or "" for node in texts))
         else:
-            yield from _tags(group, data)
+            yield from _tags(group, data, paired)
+
+
+def _half(node: _Node) -> tuple[_Kind, str]:
+    """The kind of a tag, and the name that both halves of a pair share; empty for an element that is no half."""
+    for one, other in HALVES:
+        if node.name in (one, other):
+            return "open" if node.name == one else "close", f"{one} {_number(node)}"
+    named = _NAMED_HALF.fullmatch(node.attributes.get("id", "")) if node.name == "x" else None
+    return ("open" if named[1] == "START" else "close", f"x {named[2]}") if named else ("void", "")
 
 
 def _is_void(node: _Node) -> bool:
@@ -417,13 +466,24 @@ def _is_void(node: _Node) -> bool:
     return node.name in OPAQUE or kept
 
 
-def _tags(nodes: Iterable[_Node], data: bytes) -> Iterator[MarkupRun]:
-    """Elements inside a source, with their content."""
+def _tags(nodes: Iterable[_Node], data: bytes, halves: Mapping[int, MarkupRun]) -> Iterator[MarkupRun]:
+    """Elements inside a source, with their content.
+
+    Args:
+        halves: kinds and names of halves of pairs, by their first bytes.
+    """
     for node in nodes:
         whole = data[node.begin : node.end].decode()
         if _is_void(node) or not node.children:
-            yield MarkupRun(whole, "", "void")
+            blank = " " if node.name in BETWEEN and means_space(node.attributes, node.code or _own_text(node)) else ""
+            half = halves.get(node.begin)
+            yield MarkupRun(whole, blank, half.kind if half else "void", half.pair if half else "")
         else:
             yield MarkupRun(data[node.begin : node.inner].decode(), "", "open")
             yield from _runs(node.children, data)
             yield MarkupRun(data[node.closing : node.end].decode(), "", "close")
+
+
+def _own_text(node: _Node) -> str:
+    """The text right inside an element."""
+    return "".join(child.text or "" for child in node.children)

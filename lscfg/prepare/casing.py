@@ -14,7 +14,7 @@ from lscfg.errors import InputError
 from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
-from lscfg.prepare.characters import JOINERS, marks
+from lscfg.prepare.characters import ENDS, JOINERS, WIDE_ENDS, marks
 from lscfg.prepare.languages import base_language, has_dotted_i
 from lscfg.prepare.spacing import JOINER, MARKS
 
@@ -23,10 +23,7 @@ from lscfg.prepare.spacing import JOINER, MARKS
 
 CASINGS = ("true", "lower", "none")
 
-_ENDS = frozenset(".?!…։؟۔।॥።፧။។᙮‼⁇⁈⁉．｡。！？")
-"""Full stops, question and exclamation marks of all scripts."""
-_WIDE_ENDS = frozenset("。！？｡")
-"""Ends of sentences that no blank follows."""
+_ENDS, _WIDE_ENDS = frozenset(ENDS), frozenset(WIDE_ENDS)
 _APOSTROPHES = "'’"
 _SIGNS_IN_BRACKETS = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _JOINED, _MARK = re.compile(f" {JOINER}|{JOINER} "), re.compile(f"[{MARKS}]")

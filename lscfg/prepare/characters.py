@@ -10,6 +10,9 @@ from functools import cache
 JOINERS = "\u200c\u200d"
 """The zero-width joiners: letters of Arabic and Indic scripts, and part of emoji."""
 
+ENDS, WIDE_ENDS = ".?!…։؟۔।॥።፧။។᙮‼⁇⁈⁉．｡。！？\u037e", "。！？｡"
+"""Full stops, question and exclamation marks of all scripts, and those that no blank follows."""
+
 FLAG, TONES = "\U0001f1e6-\U0001f1ff", "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 """For brackets of regular expressions: letters, two of which are a flag; skin tones and tags, parts of an emoji."""
 

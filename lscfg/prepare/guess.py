@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -252,7 +252,13 @@ def guess_reading(files: Sequence[Path], stated: Mapping[str, Any]) -> Guesses:
         stated.get("header"),
         PREPARE_OPTIONS,
     )
-    found = guess(files[:2] if TEXT_READERS[kind].FILES else files, given, count=False)
+    paired = TEXT_READERS[kind].FILES is not None
+    encoding = _encoding(map(FileBeginning.of, files), given) if paired and len(files) > 2 else None
+    found = guess(files[:2] if paired else files, given, count=False)
+    if encoding and "encoding" not in found.settings:  # the first two files are ASCII
+        found.settings["encoding"] = encoding
+        found.findings = [one for one in found.findings if one.what != "encoding"]
+        found.found("encoding", encoding, "further files", PREPARE_OPTIONS.encoding)
     known = {"format", "encoding", *LAYOUT} - {*stated}
     if found.settings["format"] == by_ending:
         known.discard("format")
@@ -346,26 +352,36 @@ def _guess(files: Sequence[Path], given: Given, count: bool) -> Guesses:
     return made
 
 
-def _encoding(looks: Sequence[FileBeginning], given: Given) -> str | None:
+def _encoding(looks: Iterable[FileBeginning], given: Given) -> str | None:
     """The encoding of text files; None for UTF-8 and for files of bytes.
 
     Raises:
         InputError: the encoding is unknown, or the files differ in it.
     """
-    first = looks[0].data
     if given.encoding:
         return None if given.encoding == "utf-8" else given.encoding
-    if given.format in OWN_ENCODING or first.startswith((b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+    if given.format in OWN_ENCODING:
         return None
-    if first.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
-        return None
-    found = [_found_encoding(look, given) for look in looks]
-    ascii_only = [look.data.isascii() for look in looks]
-    values = {one.value for one, plain in zip(found, ascii_only, strict=True) if not plain}
-    if len(values) > 1 and not values <= {None, "utf-8"}:
-        shown = " and ".join(one.value or "utf-8" for one in found)
-        raise InputError(f"the files are in different encodings, {shown}; convert one: iconv -t UTF-8", looks[0].path)
-    return next((one for one in values if one), None)
+    found: str | None = None
+    files = dict[str, Path]()  # by encoding, the first file with characters beyond ASCII
+    for number, look in enumerate(looks):
+        if not number and _names_encoding(look.data):
+            return None
+        value = _found_encoding(look, given).value
+        found = found or value
+        if not look.data.isascii():
+            files.setdefault(value or "utf-8", look.path)
+    if len(files) > 1:
+        (one, first), (other, path), *_ = files.items()
+        cure = f"convert one with iconv -t UTF-8, or name the encoding of all with {given.options.encoding}"
+        raise InputError(f"is in {other}, but {first} is in {one}; {cure}", path)
+    return found
+
+
+def _names_encoding(data: bytes) -> bool:
+    """True for the beginning of XML, and of files of bytes."""
+    binary = data.startswith((b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
+    return binary or data.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml")
 
 
 def _found_encoding(look: FileBeginning, given: Given) -> Guess:

@@ -6,6 +6,7 @@ import html
 import re
 from functools import cache
 from typing import Any
+from unicodedata import category
 
 _NAME = r"[A-Za-z][A-Za-z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}"
 ENTITY = re.compile(f"&(?:{_NAME});")
@@ -38,8 +39,13 @@ def decode_entities(text: str) -> str:
 def _decoded(found: re.Match[str]) -> str:
     entity = f"&{found[1]};"
     character = html.unescape(entity)
-    usable = character != entity and all(sign.isprintable() or sign.isspace() for sign in character)
+    usable = character != entity and all(map(_is_usable, character))
     return character if usable and "\ufffd" not in character else found[0]
+
+
+def _is_usable(sign: str) -> bool:
+    """True for a character of text, also for an invisible one, such as a soft hyphen."""
+    return sign.isprintable() or sign.isspace() or category(sign) == "Cf"
 
 
 def without_formatting(text: str) -> str:

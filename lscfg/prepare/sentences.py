@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 from unicodedata import category
 
 from lscfg.errors import InputError
+from lscfg.prepare.characters import ENDS, WIDE_ENDS
 from lscfg.prepare.languages import rule_languages
+from lscfg.prepare.unspaced import cut_places
 from lscfg.prepare.untouched import untouched_spans
 
 # Moses' splitter is not part of sacremoses, but its lists of abbreviations are.
 
 _CLOSING = r"""["'’”»›)\]」』）】》]*+"""
 _OPENING = r"""["'‘“„«‹(\[¿¡「『（【《\-–—]*"""
-_MARKS, _WIDE = ".!?…؟۔।", "。！？｡"
 _UNSPACED = "\u0e00"  # and later letters: of scripts without blanks between words, or before particles
 _SPACED = rf"[^\W{_UNSPACED}-\U0010ffff]"
-_END = re.compile(  # in time linear in the length of a line
-    rf"(?<![{_MARKS}])[{_MARKS}]++{_CLOSING}(?=\s++{_OPENING}(?P<next>\S))|(?<![{_WIDE}])[{_WIDE}]++{_CLOSING}(?=\s*+\S)"
-)
+_WIDE, _WIDE_STOP, _GREEK_MARK = WIDE_ENDS, "．", ";"
+_MARKS = "".join(sign for sign in ENDS if sign not in _WIDE + _WIDE_STOP)
+_NAMES = "0-9０-９A-Za-zＡ-Ｚａ-ｚ"  # numbers, headings and abbreviations go on after a wide full stop
 _BLANKS = re.compile(r"\s*")
 _LINE = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+@cache
+def _end(greek: bool) -> re.Pattern[str]:
+    """Matches the end of a sentence, in time linear in the length of a line."""
+    marks = _MARKS + _GREEK_MARK * greek
+    return re.compile(
+        rf"(?<![{marks}])[{marks}]++{_CLOSING}(?=\s++{_OPENING}(?P<next>\S))"
+        rf"|(?<![{_WIDE}{_WIDE_STOP}])(?:[{_WIDE}]|(?<![{_NAMES}]){_WIDE_STOP})++{_CLOSING}(?=\s*+\S)"
+    )
 
 
 LONGEST_ABBREVIATION = 40
@@ -43,19 +54,19 @@ class Undivided:
     """Parts of a text that stay whole: the sources of terms, and code, addresses and the like.
 
     Args:
-        sources: of terms, as they are typed; a term of one word stays whole anyway, if no sentence can end within it.
+        sources: of terms, as they are typed; terms in which no sentence could end or be cut stay whole anyway.
         base: further parts.
     """
 
     def __init__(self, sources: Iterable[str] = (), base: Undivided | None = None):
         parts = {_folded(source): source.split() for source in sources}
         self._ending: dict[str, list[str]] = dict(base._ending) if base else {}
-        self._several: dict[str, list[str]] = dict(base._several) if base else {}
+        self._cut: dict[str, list[str]] = dict(base._cut) if base else {}
         for part, words in parts.items():
-            if any(mark in part[:-1] for mark in _MARKS + _WIDE):
+            if any(mark in part[:-1] for mark in _MARKS + _WIDE + _WIDE_STOP + _GREEK_MARK):
                 self._ending[part] = words
-            if len(words) > 1:
-                self._several[part] = words
+            if len(words) > 1 or _COMMAS.search(part) or cut_places(part):
+                self._cut[part] = words
 
     def without_ends(self, text: str) -> list[tuple[int, int]]:
         """Characters [begin, end) of the parts in which a sentence could end, ascending; parts that overlap are one."""
@@ -63,7 +74,7 @@ class Undivided:
 
     def without_cuts(self, text: str) -> list[tuple[int, int]]:
         """Characters of the parts in which a long sentence could be cut; see ``without_ends``."""
-        return _spans(text, self._several)
+        return _spans(text, self._cut)
 
 
 def _spans(text: str, parts: Mapping[str, Sequence[str]]) -> list[tuple[int, int]]:
@@ -138,7 +149,7 @@ def _divides(border: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _borders(line: str, language: str) -> Iterator[int]:
     """Positions at which a sentence begins, after the blanks in front of the sentence."""
-    for mark in _END.finditer(line):
+    for mark in _end(rule_languages(language)[0] == "el").finditer(line):
         follows = mark["next"]
         if follows is not None and follows.islower():
             continue
@@ -187,45 +198,6 @@ def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(always), frozenset(digits)
 
 
-def cut_long(text: str, most: int, whole: Undivided = NO_TERMS) -> list[Stretch]:
-    """A sentence in pieces of which a tokeniser makes at most so many words; they end at blanks.
-
-    A single word between blanks stays whole, and so may exceed the limit.
-
-    Args:
-        whole: parts that stay in one piece if they do not exceed the limit.
-
-    Raises:
-        InputError: ``most`` is not positive.
-    """
-    if most < 1:
-        raise InputError("a piece needs at least one word")
-    if len(text) <= most or words_and_signs(text) <= most:
-        return [Stretch(text, "")]
-    pieces, count = [""], 0
-    for word in _undivided(text, most, whole):
-        size = words_and_signs(word)
-        if pieces[-1] and count + size > most:
-            pieces.append("")
-            count = 0
-        pieces[-1] += word
-        count += size
-    return [Stretch(piece.rstrip(), piece[len(piece.rstrip()) :]) for piece in pieces]
-
-
-def _undivided(text: str, most: int, whole: Undivided) -> Iterator[str]:
-    """The words with the blanks after them; those of one part of at most so many words together."""
-    spans, groups = whole.without_cuts(text), list[list[str]]()
-    for word in re.finditer(r"\S+\s*", text):
-        if groups and _divides(word.start(), spans):
-            groups[-1].append(word[0])
-        else:
-            groups.append([word[0]])
-    for words in groups:
-        together = "".join(words)
-        yield from [together] if words_and_signs(together) <= most else words
-
-
 def words_and_signs(text: str) -> int:
     """Number of runs of letters, marks and digits in a text, and of its other signs, each of which can be a word."""
     return sum(1 if kind == "W" else len(list(signs)) for kind, signs in groupby(map(_kind, text)) if kind != "Z")
@@ -235,3 +207,74 @@ def words_and_signs(text: str) -> int:
 def _kind(sign: str) -> str:
     """``W`` for a sign within words, ``Z`` for a blank, otherwise ``S``."""
     return "Z" if sign.isspace() else "S" if category(sign)[0] in "PS" else "W"
+
+
+def cut_long(
+    text: str, most: int, whole: Undivided = NO_TERMS, count: Callable[[str], int] = words_and_signs
+) -> list[Stretch]:
+    """A sentence in pieces of at most so many words.
+
+    They end at blanks; only a word with too many words inside is also cut, at commas or between characters of scripts
+    without blanks. What is too long even so is no sentence but text between sentences, which stays untranslated.
+
+    Args:
+        whole: parts that stay in one piece if they do not exceed the limit.
+        count: number of words of a text, at most twice the number of its characters.
+
+    Raises:
+        InputError: ``most`` is not positive.
+    """
+    if most < 1:
+        raise InputError("a piece needs at least one word")
+    if count(text) <= most:
+        return [Stretch(text, "")]
+    borders, found, first = _cut_borders(text, most, whole, count), list[Stretch](), 0
+    while first + 1 < len(borders):
+        last = _last_border(text, borders, first, most, count)
+        piece = text[borders[first] : borders[last]]
+        sentence = piece.rstrip() if count(piece) <= most else ""
+        found.append(Stretch(sentence, piece[len(sentence) :]))
+        first = last
+    return found
+
+
+def _cut_borders(text: str, most: int, whole: Undivided, count: Callable[[str], int]) -> list[int]:
+    """Places at which a text may be cut, with both ends of the text; inside a word or part only if it is too long."""
+    borders = [0, len(text)]
+    for finer in _finer_borders(text, whole):
+        long = [(i, j) for i, j in pairwise(borders) if 2 * (j - i) > most and count(text[i:j]) > most]
+        if not long:
+            break
+        inner = (border for i, j in long for border in finer[bisect_right(finer, i) : bisect_left(finer, j)])
+        borders = sorted([*borders, *inner])
+    return borders
+
+
+def _finer_borders(text: str, whole: Undivided) -> Iterator[list[int]]:
+    """Places at which a text may be cut, the best kind first."""
+    spans = whole.without_cuts(text)
+    blanks = [word.start() for word in re.finditer(r"\S+", text)][1:]
+    yield [border for border in blanks if not _divides(border, spans)]
+    yield blanks
+    commas = (found.end() for found in _COMMAS.finditer(text))
+    yield [border for border in commas if not _divides(border, spans)]
+    yield [border for border in cut_places(text) if not (_divides(border, spans) or text[border].isspace())]
+
+
+_COMMAS = re.compile(r"[、，]++(?!\s)|,++(?![\d\s])")
+
+
+def _last_border(text: str, borders: Sequence[int], first: int, most: int, count: Callable[[str], int]) -> int:
+    """The number of the last border before which a piece from a border on is not too long, at least the next number."""
+
+    def fits(last: int) -> bool:
+        return count(text[borders[first] : borders[last]]) <= most
+
+    low, step = first + 1, 1
+    while low + step < len(borders) and fits(low + step):
+        low, step = low + step, 2 * step
+    high = min(low + step, len(borders))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lscfg.prepare.casing import open_caser, read_forms
 from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.pieces import WordCutter, join_pieces
+from lscfg.prepare.sentences import words_and_signs
 from lscfg.prepare.spacing import without_marks
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared
@@ -154,3 +156,15 @@ class Side:
 def _check_length(line: str) -> None:
     if fault := length_fault(line):
         raise InputError(f"a line {fault}; split the line")
+
+
+def word_counter(recipe: SideRecipe | None) -> Callable[[str], int]:
+    """Counts the words of a text exactly where they may be pieces; elsewhere see ``words_and_signs``.
+
+    Raises:
+        InputError: see ``SideRecipe.side``.
+    """
+    if recipe is None or not recipe.has_pieces:
+        return words_and_signs
+    side = recipe.side()
+    return lambda text: len(text) if length_fault(text) else len(side.encode(text).split())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lscfg.errors import InputError
+from lscfg.prepare.codes import means_space
 from lscfg.prepare.encoded import EncodedSettings, decoding_fault, encoded_lines
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader
 
@@ -37,7 +38,7 @@ class Subtitles(TextReader[EncodedSettings]):
     """Subtitles of a film in two languages."""
 
     HELP = "two files of subtitles of the same film (SubRip, WebVTT), paired by their times"
-    VERSION = 2
+    VERSION = 3
     Settings = EncodedSettings
     FILES = 2
     ENDINGS = ("vtt",)
@@ -97,7 +98,11 @@ def parse_cues(lines: Iterable[str]) -> Iterator[Cue]:
 
 
 def _joined(lines: Sequence[str]) -> str:
-    return " ".join(" ".join(_TAGS.sub("", line).split()) for line in lines).strip()
+    return " ".join(" ".join(_TAGS.sub(_blank_of, line).split()) for line in lines).strip()
+
+
+def _blank_of(tag: re.Match[str]) -> str:
+    return " " if means_space({}, tag[0]) else ""
 
 
 def _seconds(text: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.read import read_chunks
+from lscfg.prepare.codes import BETWEEN, means_space
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, language_fit, list_languages, sides_of
 from lscfg.prepare.xml_stream import XmlStream
 from lscfg.settings import Declared
@@ -17,24 +17,14 @@ from lscfg.settings import Declared
 CODES = {"bpt", "ept", "ph", "it", "ut"}
 """Elements of a segment whose content is a program's markup, not text."""
 
-BETWEEN = {"ph", "it", "ut", "x"}
-"""Elements that may mean white space; ``bpt`` and ``ept`` may be within a word."""
-
 _PLACES = {"tu": None, "tuv": "tu", "seg": "tuv"}
-_SPACE = re.compile(
-    r"\s*</?\s*(?:\w+:)?(?:br|tab|lb|cr|hr|pb|p|div|li|tr|td|th)\b|\s+\Z|\s*(?:\\[nrt]|&nbsp;|&#(?:9|10|13|160);|\{(?:br|tab|nl)\})",
-    re.IGNORECASE,
-)
-_SPACE_TYPES = re.compile(
-    r"(?:x-)?(?:\w+-)?(?:lb|pb|br|tab|cr|lf|nl|linebreak|line-break|newline|nbsp|space)", re.IGNORECASE
-)
 
 
 class TranslationMemory(TextReader[Declared]):
     """Translation memories."""
 
     HELP = "translation memories (TMX)"
-    VERSION = 2
+    VERSION = 3
     Settings = Declared
 
     def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
@@ -91,15 +81,15 @@ class _Units(XmlStream):
         self.text: list[str] = []
         self.code: list[str] = []
         """Content of an element of CODES."""
-        self.blank = False
+        self.outer: dict[str, str] = {}
+        """Attributes of the outermost open code."""
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name in _PLACES:
             self._open(name, attributes)
         elif self.open[-1:] == ["seg"]:
             if name in BETWEEN and not self.codes:
-                self.blank = bool(_SPACE_TYPES.fullmatch(attributes.get("type", attributes.get("ctype", ""))))
-                self.code = []
+                self.outer, self.code = attributes, []
             self.codes += name in CODES
 
     def _open(self, name: str, attributes: dict[str, str]) -> None:
@@ -112,7 +102,7 @@ class _Units(XmlStream):
         elif name == "tuv":
             self.language = attributes.get("xml:lang") or attributes.get("lang", "")
         else:
-            self.text, self.codes, self.blank = [], 0, False
+            self.text, self.codes = [], 0
 
     def _characters(self, text: str) -> None:
         if self.open[-1:] == ["seg"]:
@@ -124,10 +114,10 @@ class _Units(XmlStream):
             self._close(name)
         elif self.open[-1:] == ["seg"]:
             self.codes -= name in CODES
-            if name in BETWEEN and not self.codes and (self.blank or _SPACE.match("".join(self.code))):
+            if name in BETWEEN and not self.codes and means_space(self.outer, "".join(self.code)):
                 self.text.append(" ")
             if not self.codes:
-                self.blank, self.code = False, []
+                self.outer, self.code = {}, []
 
     def _close(self, name: str) -> None:
         if name == "seg":

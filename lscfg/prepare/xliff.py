@@ -8,15 +8,13 @@ from pathlib import Path
 
 from lscfg.errors import InputError
 from lscfg.io.read import read_chunks
+from lscfg.prepare.codes import BETWEEN, means_space
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, list_languages, sides_of
 from lscfg.prepare.xml_stream import XmlStream
 from lscfg.settings import Declared
 
-CODES = frozenset(("bpt", "ept", "ph", "it", "sub", "cp"))
+CODES = frozenset(("bpt", "ept", "ph", "it", "ut", "sub", "cp"))
 """Elements whose content is a program's markup, not text."""
-
-BREAKS = frozenset(("lb", "x-lb", "x-br", "x-tab", "xlf-lb"))
-"""Types (1.2: ``ctype``, 2.x: ``subType``) of elements that mean white space."""
 
 UNFINISHED = frozenset(("new", "needs-translation", "initial"))
 """States of a target that no person or program has translated yet."""
@@ -26,11 +24,15 @@ SKIPPED = frozenset(("alt-trans", "matches", "ignorable"))
 """Elements without segments of the text."""
 
 
+_LANGUAGES = ("source-language", "srcLang"), ("target-language", "trgLang")
+"""Attributes with the source and the target language."""
+
+
 class Xliff(TextReader[Declared]):
     """Files of translation tools."""
 
     HELP = "files of translation tools (XLIFF 1.2 and 2.x)"
-    VERSION = 2
+    VERSION = 3
     Settings = Declared
     ENDINGS = ("xlf", "sdlxliff", "mxliff", "mqxliff")
 
@@ -76,6 +78,8 @@ class _Segments(XmlStream):
         self.languages, self.tags = languages, tags
         self.own = ["", ""]
         """Source and target language of the file."""
+        self.whole = ["", ""]
+        """Languages that the root element names for all files."""
         self.texts: dict[str, list[str]] = {}
         """Parts of the source and the target of the unit."""
         self.segments: dict[str, dict[str, list[str]]] = {}
@@ -86,17 +90,30 @@ class _Segments(XmlStream):
         """True if text of the unit stands outside its marked segments."""
         self.side, self.state = "", ""
         self.line = self.skipped = self.codes = 0
+        self.outer: dict[str, str] = {}
+        """Attributes of the outermost open code."""
+        self.code: list[str] = []
+        """Content of that code, or of an element of originalData."""
+        self.datum: str | None = None
+        """The number of the open element of originalData."""
+        self.data: dict[str, str] = {}
+        """Contents that a unit of 2.x keeps in originalData, by their numbers."""
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name in ("xliff", "file"):
-            for number, keys in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
-                self.own[number] = next((attributes[key] for key in keys if key in attributes), self.own[number])
+            self.own = [
+                next((attributes[key] for key in keys if key in attributes), whole)
+                for keys, whole in zip(_LANGUAGES, self.whole, strict=True)
+            ]
+            self.whole = self.own if name == "xliff" else self.whole
         elif name in ("trans-unit", "segment") and not self.side:
             self.texts, self.segments, self.marks, self.loose = {}, {}, [], False
             self.state, self.line = attributes.get("state", ""), self.parser.CurrentLineNumber
         elif name in SKIPPED:
             self.skipped += 1
         elif self.side:
+            if name in BETWEEN and not self.codes:
+                self.outer, self.code = attributes, []
             self.codes += name in CODES
             if name == "mrk":
                 self.marks.append(attributes.get("mid") if attributes.get("mtype") == "seg" else None)
@@ -104,9 +121,10 @@ class _Segments(XmlStream):
                     own = self.segments.setdefault(self.side, {})
                     self.loose |= self.marks[-1] in own  # two segments of one number
                     own.setdefault(self.marks[-1], [])
-            kind = attributes.get("ctype") or attributes.get("subType", "").replace(":", "-")
-            if kind in BREAKS and not self.codes - (name in CODES):
-                self._add(" ")
+        elif name == "unit":
+            self.data = {}
+        elif name == "data":
+            self.datum, self.code = attributes.get("id", ""), []
         elif name in ("source", "seg-source", "target") and not self.skipped:
             self.side, self.codes, self.marks = name, 0, []
             self.texts[name] = []
@@ -116,6 +134,8 @@ class _Segments(XmlStream):
     def _characters(self, text: str) -> None:
         if self.side and not self.codes:
             self._add(text)
+        elif self.codes or self.datum is not None:
+            self.code.append(text)
 
     def _add(self, text: str) -> None:
         self.texts[self.side].append(text)
@@ -131,8 +151,16 @@ class _Segments(XmlStream):
             self.side = ""
         elif self.side:
             self.codes -= name in CODES
+            if name in BETWEEN and not self.codes:
+                content = "".join(self.code) or self.data.get(self.outer.get("dataRef", ""), "")
+                if means_space(self.outer, content):
+                    self._add(" ")
+            if not self.codes:
+                self.code = []
             if name == "mrk" and self.marks:
                 self.marks.pop()
+        elif self.datum is not None and name == "data":
+            self.data[self.datum], self.datum = "".join(self.code), None
         elif name in ("trans-unit", "segment"):
             self._close()
 

@@ -23,6 +23,7 @@ from lscfg.parallel.worker import drop
 from lscfg.prepare.languages import same_language
 from lscfg.prepare.record import Record
 from lscfg.prepare.sentences import NO_TERMS, Undivided
+from lscfg.prepare.sides import SideRecipe, word_counter
 from lscfg.serve.lattices import BadSentenceError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text
@@ -49,6 +50,7 @@ class DocumentWork:
         raw: lines may consist of several sentences.
         most: maximum words of a sentence.
         whole: parts that stay in one sentence.
+        side: recipe of the source, which measures sentences; None: the system has no preparation.
     """
 
     data: bytes
@@ -57,6 +59,7 @@ class DocumentWork:
     raw: bool
     most: int
     whole: Undivided = NO_TERMS
+    side: SideRecipe | None = None
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,21 @@ class ReadDocument:
 
     @property
     def warnings(self) -> list[tuple[Place, str]]:
-        """Warnings of skipped texts, and of sentences that were cut, with the first sentence of their text."""
-        rows = zip(self.texts, by_text(self.texts, self.places), strict=True)
+        """Warnings of skipped texts, and of long sentences, with the first sentence of their text."""
         skipped = [(_first_words(text), NO_PLACE) for text in self.document.skipped]
-        return [*skipped, *((places[0], warning) for text, places in rows for warning in text.warnings)]
+        rows = zip(self.texts, self.document.first_lines, strict=True)
+        placed = ((line if self.document.lined else _first_words(_beginning(text)), text) for text, line in rows)
+        return [*skipped, *((place, warning) for place, text in placed for warning in text.warnings)]
+
+    def other_language(self, pair: LanguagePair) -> str:
+        """A language that the document names and the pair does not contain; empty if all languages fit."""
+        named = (two for codes in self.document.languages for two in zip(codes, pair, strict=True) if all(two))
+        return next((code for code, own in named if not same_language(code, own)), "")
+
+
+def _beginning(text: SplitText) -> str:
+    """The first sentence of a text, or all of a text without sentences."""
+    return next(iter(text.sentences), "") or "".join(stretch.after for stretch in text.stretches).strip()
 
 
 def _first_words(sentence: str) -> str:
@@ -105,10 +119,33 @@ def read_document(work: DocumentWork) -> ReadDocument:
 
     Raises:
         DocumentError: the document is malformed.
+        InputError: see ``split_texts``.
     """
     document = FORMATS[work.ending].read(work.data)
-    texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most, work.whole) for unit in document.units)
-    return ReadDocument(document, texts)
+    texts = TextsWork([unit.text for unit in document.units], work.pair, work.raw, work.most, work.whole, work.side)
+    return ReadDocument(document, tuple(split_texts(texts)))
+
+
+@dataclass(frozen=True)
+class TextsWork:
+    """Texts to split into sentences; see ``DocumentWork``."""
+
+    texts: Sequence[str]
+    pair: LanguagePair
+    raw: bool
+    most: int
+    whole: Undivided = NO_TERMS
+    side: SideRecipe | None = None
+
+
+def split_texts(work: TextsWork) -> list[SplitText]:
+    """The texts in sentences.
+
+    Raises:
+        InputError: see ``word_counter``.
+    """
+    count = word_counter(work.side)
+    return [SplitText.of(text, work.pair, work.raw, work.most, work.whole, count) for text in work.texts]
 
 
 class AlignedSentence(NamedTuple):
@@ -192,14 +229,14 @@ def translated_document(
     preparation, most = system.preparation, ServeSettings().max_words
     pair = LanguagePair(*(side.language for side in preparation.sides)) if preparation else LanguagePair()
     whole = Undivided(term.source for term in system.glossary)
-    work = DocumentWork(read_bytes(path), Path(path).suffix.lower(), pair, preparation is not None, most, whole)
+    side = preparation.sides[0] if preparation else None
+    work = DocumentWork(read_bytes(path), Path(path).suffix.lower(), pair, side is not None, most, whole, side)
     try:
         read = read_document(work)
     except DocumentError as error:
         raise InputError(str(error), path) from None
-    for code, own in zip(read.document.languages, pair, strict=True):
-        if code and own and not same_language(code, own):
-            raise InputError(f"names the language {quote(code)}; the system translates {' to '.join(pair)}", path)
+    if code := read.other_language(pair):
+        raise InputError(f"names the language {quote(code)}; the system translates {' to '.join(pair)}", path)
     options = TranslationOptions(raw=work.raw, max_words=most)
     key, pickled = uuid4().hex, pickle.dumps(system)
     works = [

@@ -15,7 +15,7 @@ from lscfg.decode.terms import Term
 from lscfg.errors import counted, quote
 from lscfg.formats.marked import blank_tags
 from lscfg.markup.formats import Format
-from lscfg.prepare.languages import base_language, same_language
+from lscfg.prepare.languages import base_language
 from lscfg.prepare.sentences import Undivided
 from lscfg.serve.dispatch import Dispatcher, Progress, RequestSentence
 from lscfg.serve.documents import FileStore, StoredFile, known_format
@@ -23,9 +23,11 @@ from lscfg.serve.filled import (
     AlignedSentence,
     DocumentWork,
     ReadDocument,
+    TextsWork,
     fill_document,
     fill_documents,
     read_document,
+    split_texts,
     warning_lines,
 )
 from lscfg.serve.instructions import Forms, Instructions, read_instructions
@@ -34,7 +36,7 @@ from lscfg.serve.query import read_xml_input, refuse_long_sentence, refuse_no_te
 from lscfg.serve.refusal import JsonLine, RefusalError, json_line
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text, is_private
-from lscfg.serve.translator import Answered, TranslationOptions
+from lscfg.serve.translator import Answered, TranslationOptions, open_translator
 
 TAGGED = ".txt"
 """Ending of files whose lines may contain Moses' tags."""
@@ -76,6 +78,7 @@ class TextRequests:
         self._dispatcher, self._settings, self._pair, self._forms = dispatcher, settings, pair, forms
         self._own_terms = Undivided(term.source for term in glossary)
         self._raw, self._keys, self._files = forms is not None, keys, FileStore()
+        self._source = open_translator(*dispatcher.described).source  # which is open already
 
     def _options(
         self, alternatives: int = 0, details: bool = False, xml_input: str | None = None
@@ -100,8 +103,11 @@ class TextRequests:
         texts = [text for document in documents for text in document.texts]
         names = [f"q[{k}]" if query.many else "q" for k in range(len(query.texts))]
         if not query.html:
-            most = self._settings.max_words
-            texts = [SplitText.of(text, self._pair, self._raw, most, whole) for text in query.texts]
+            work = TextsWork(query.texts, self._pair, self._raw, self._settings.max_words, whole, self._source)
+            if self._source is not None and self._source.has_pieces:  # to measure them takes long
+                texts = await self._dispatcher.compute(request.receive, "q", split_texts, work)
+            else:
+                texts = split_texts(work)
         owners = [k for k, document in enumerate(documents) for _ in document.texts] or [*range(len(texts))]
         options = self._options(query.alternatives, query.details)
         tagged = [tagged for document in documents for tagged in document.tagged] or [False] * len(texts)
@@ -188,7 +194,7 @@ class TextRequests:
     # ---- files ----
 
     async def translate_file(self, request: Request) -> Response:
-        """The address of the translated file; or the file; or lines of progress, then the address.
+        """The address of the translated file, or the file; lines of progress may precede either.
 
         Raises:
             RefusalError: the request is malformed, its key is wrong, the format or a language is not supported,
@@ -215,17 +221,14 @@ class TextRequests:
             lines = self._progress(request, read, sentences, name, form)
             return StreamingResponse(lines, media_type="application/x-ndjson")
         made = await self._translated(request, read, sentences, name, form)
-        if request.query_params.get("download") == "1":
+        if _downloads(request):
             return _download(made)
-        return JsonLine(self._address(request, read, made))
+        return JsonLine(self._address(request, made) | _facts(read, made))
 
     def _check_languages_of(self, read: ReadDocument) -> None:
-        for code, own in zip(read.document.languages, self._pair, strict=True):
-            if code and own and not same_language(code, own):
-                here = (
-                    f"this system translates {base_language(self._pair.source)} to {base_language(self._pair.target)}"
-                )
-                raise RefusalError(400, f"the file names the language {quote(code)}; {here}")
+        if code := read.other_language(self._pair):
+            here = f"this system translates {base_language(self._pair.source)} to {base_language(self._pair.target)}"
+            raise RefusalError(400, f"the file names the language {quote(code)}; {here}")
 
     async def _translated(
         self,
@@ -248,7 +251,10 @@ class TextRequests:
     async def _progress(
         self, request: Request, read: ReadDocument, sentences: Sequence[RequestSentence], name: str, form: Format
     ) -> AsyncIterator[bytes]:
-        """Lines of JSON: numbers of translated sentences, then the address or the error."""
+        """Lines of JSON: numbers of translated sentences, then the address or the error.
+
+        With ``download=1``, the file follows the last line, which has no address.
+        """
         queue = asyncio.Queue[int | None]()
         work = asyncio.ensure_future(self._translated(request, read, sentences, name, form, queue.put_nowait))
         work.add_done_callback(lambda _: queue.put_nowait(None))
@@ -257,17 +263,20 @@ class TextRequests:
             while (done := await queue.get()) is not None:
                 yield json_line({"done": done, "of": len(sentences)})
             try:
-                yield json_line(self._address(request, read, await work))
+                made = await work
             except RefusalError as refusal:
                 request.scope["lscfg.notes"]["error"] = str(refusal)
                 yield json_line({"error": str(refusal), "status": refusal.status})
+                return
+            if _downloads(request):  # the process that has the file may end before another request
+                yield json_line(_facts(read, made)) + made.data
+            else:
+                yield json_line(self._address(request, made) | _facts(read, made))
         finally:
             work.cancel()
 
-    def _address(self, request: Request, read: ReadDocument, made: StoredFile) -> dict[str, Any]:
-        tags, address = read.document.inner_tags, request.url_for("download", name=self._files.add(made))
-        checks = [f"{tags} tags inside sentences were placed by word alignment; check the tags"] if tags else []
-        return {"translatedFileUrl": str(address), "name": made.name, "warnings": [*checks, *made.warnings]}
+    def _address(self, request: Request, made: StoredFile) -> dict[str, Any]:
+        return {"translatedFileUrl": str(request.url_for("download", name=self._files.add(made)))}
 
     async def download(self, request: Request) -> Response:
         """A translated file.
@@ -283,7 +292,8 @@ class TextRequests:
     async def _read(
         self, request: Request, data: bytes, ending: str, whole: Undivided, split: bool = True
     ) -> ReadDocument:
-        work = DocumentWork(data, ending, self._pair, self._raw and split, self._settings.max_words, whole)
+        most = self._settings.max_words
+        work = DocumentWork(data, ending, self._pair, self._raw and split, most, whole, self._source)
         found: ReadDocument = await self._dispatcher.compute(request.receive, "the file", read_document, work)
         return found
 
@@ -346,6 +356,18 @@ def _joined(text: SplitText, answers: Answers, alternatives: int) -> list[str]:
     best = text.joined(_best(answers))
     others = (text.joined(of(one.answer, k) for one in answers) for k in range(1, alternatives + 1))
     return [best, *(other for other in others if other != best)]
+
+
+def _downloads(request: Request) -> bool:
+    """True if the answer is the file itself."""
+    return request.query_params.get("download") == "1"
+
+
+def _facts(read: ReadDocument, made: StoredFile) -> dict[str, Any]:
+    """Name and warnings of a translated file."""
+    tags = read.document.inner_tags
+    checks = [f"{tags} tags inside sentences were placed by word alignment; check the tags"] if tags else []
+    return {"name": made.name, "warnings": [*checks, *made.warnings]}
 
 
 def _download(file: StoredFile) -> Response:

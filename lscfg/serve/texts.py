@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from lscfg.prepare.languages import base_language, code_fault, is_unspaced, language_of
+from lscfg.errors import quote
+from lscfg.prepare.languages import base_language, code_fault, is_unspaced, language_of, rule_languages
 from lscfg.prepare.sentences import NO_TERMS, Stretch, Undivided, cut_long, split_sentences, words_and_signs
 
 Found = TypeVar("Found")
@@ -29,8 +31,18 @@ zu Zulu""".replace("\n", ";").split(";")
 }
 """English names of languages; other languages are named by their codes."""
 
-RIGHT_TO_LEFT = frozenset(["ar", "arz", "ckb", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"])
-RIGHT_TO_LEFT_SCRIPTS = frozenset(["arab", "hebr", "syrc", "thaa", "nkoo", "adlm"])
+# fmt: off
+RIGHT_TO_LEFT = frozenset((
+    "ar", "aao", "abh", "abv", "acw", "acx", "adf", "aec", "apd", "arq", "auz", "avl", "ayh", "ayn", "ayp", "shu",
+    "ssh", "fa", "bal", "bgn", "bqi", "brh", "ckb", "glk", "haz", "lrc", "luz", "mzn", "sdh", "azb", "ota", "ug", "uzs",
+    "bft", "hnd", "hno", "khw", "ks", "pnb", "ps", "sd", "skr", "trw", "ur",
+    "dv", "nqo", "he", "hbo", "jpr", "yi", "aii", "arc", "cld", "mid", "sam", "syc", "syr",
+))
+RIGHT_TO_LEFT_SCRIPTS = frozenset((
+    "arab", "aran", "hebr", "syrc", "syre", "syrj", "syrn", "thaa", "nkoo", "adlm", "rohg", "mand", "samr", "yezi",
+))
+# fmt: on
+"""Languages whose usual script runs from right to left, besides those with such a relative, and the scripts."""
 
 
 class LanguagePair(NamedTuple):
@@ -75,7 +87,10 @@ def language_facts(code: str, private: str = "unknown language") -> dict[str, st
     if not code:
         return None
     language = language_of(code)
-    rtl = language.script in RIGHT_TO_LEFT_SCRIPTS or (not language.script and language.base in RIGHT_TO_LEFT)
+    if language.script:
+        rtl = language.script in RIGHT_TO_LEFT_SCRIPTS
+    else:
+        rtl = not RIGHT_TO_LEFT.isdisjoint(rule_languages(code))
     return {
         "code": language.base,
         "name": private if is_private(code) else NAMES.get(language.base, language.base),
@@ -86,6 +101,21 @@ def language_facts(code: str, private: str = "unknown language") -> dict[str, st
 def pair_facts(pair: LanguagePair) -> tuple[dict[str, str] | None, dict[str, str] | None]:
     """The facts of both languages; see ``language_facts``."""
     return language_facts(pair.source, "source language"), language_facts(pair.target, "target language")
+
+
+_CELL = re.compile(r"\S(?:[^\t]*\S)?")
+
+
+def split_cells(text: str, language: str, whole: Undivided = NO_TERMS) -> list[Stretch]:
+    """The sentences of a text, see ``split_sentences``; a tab ends a sentence, too, since it separates cells."""
+    found = list[Stretch]()
+    for sentence, after in split_sentences(text, language, whole):
+        begins = [cell.start() for cell in _CELL.finditer(sentence)][1:]
+        for begin, end in pairwise((0, *begins, len(sentence))):
+            cell = sentence[begin:end].rstrip()
+            found.append(Stretch(cell, sentence[begin + len(cell) : end]))
+        found[-1] = Stretch(found[-1].sentence, found[-1].after + after)
+    return found
 
 
 class TextPiece(NamedTuple):
@@ -103,24 +133,39 @@ class SplitText:
     stretches: tuple[Stretch, ...]
     pair: LanguagePair
     warnings: tuple[str, ...] = ()
-    """One for each sentence that was cut."""
+    """One for each sentence that was cut, and for each part that is too long to translate."""
 
     @classmethod
-    def of(cls, text: str, pair: LanguagePair, raw: bool, most: int, whole: Undivided = NO_TERMS) -> SplitText:
+    def of(
+        cls,
+        text: str,
+        pair: LanguagePair,
+        raw: bool,
+        most: int,
+        whole: Undivided = NO_TERMS,
+        count: Callable[[str], int] = words_and_signs,
+    ) -> SplitText:
         """The text in sentences of at most so many words, also after a tokeniser.
 
         Args:
             raw: lines may consist of several sentences; False: each line is one.
             whole: parts that stay in one sentence.
+            count: see ``cut_long``.
         """
         found, warnings = list[Stretch](), list[str]()
-        for sentence, after in split_sentences(text, (pair.source or "en") if raw else "", whole):
-            pieces = cut_long(sentence, most, whole) if raw else [Stretch(sentence, "")]
+        language = pair.source or "en"
+        for sentence, after in split_cells(text, language, whole) if raw else split_sentences(text, "", whole):
+            pieces = cut_long(sentence, most, whole, count) if raw else [Stretch(sentence, "")]
             found += [*pieces[:-1], Stretch(pieces[-1].sentence, pieces[-1].after + after)]
-            if len(pieces) > 1:
-                words = words_and_signs(sentence)
-                long = f"has a sentence of {words:,} words, translated in {len(pieces)} pieces"
+            translated = [piece.sentence for piece in pieces if piece.sentence]
+            kept = [piece.after.strip() for piece in pieces if not piece.sentence and piece.after]
+            words = sum(map(count, translated))
+            if len(translated) > 1 and (words > most or not kept):
+                long = f"has a sentence of {words:,} words, translated in {len(translated)} pieces"
                 warnings.append(f"{long}; end sentences by full stops or new lines")
+            for word in kept:
+                long = f"keeps {quote(word)} untranslated, more than {most:,} words without a blank"
+                warnings.append(f"{long}; separate them by blanks")
         return cls(tuple(found), pair, tuple(warnings))
 
     @property

@@ -94,7 +94,7 @@ class Answered(NamedTuple):
 
 
 class Translator:
-    """An open system.
+    """An open system, with the recipe of its source side, if any, as ``source``.
 
     Raises:
         InputError: see ``TranslationSystem.decoder`` and ``SideRecipe.side``.
@@ -104,6 +104,7 @@ class Translator:
         self._weights, self._unique = system.weights, system.config.unique_k_best
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
+        self.source = system.preparation.sides[0] if system.preparation else None
         self._phrases = ModelPhrases(system.config)
         languages = [recipe.language for recipe in system.preparation.sides] if system.preparation else ["", ""]
         self._numbers = NumberFormats.of(languages[0], languages[1])

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 from asgi import Client
+from little_experiment import run_lscfg
 from services import little_system, prepared_bundle
 
 from lscfg import cli
+from lscfg.prepare.record import Record
+from lscfg.prepare.sides import word_counter
+from lscfg.serve.texts import LanguagePair, SplitText
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -81,10 +85,13 @@ def test_faults_are_one_line(bundle: Path, tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "bad.xlf").write_text("<xliff version='1.2'><file>")
     french = DOCUMENTS["a.xlf"].replace('"es"', '"fr"')
     (tmp_path / "fr.xlf").write_text(french)
+    second = french[french.index("<file") :]
+    (tmp_path / "two.xlf").write_text(DOCUMENTS["a.xlf"].replace("</xliff>\n", second))
     for words, fault in (
         ([str(tmp_path / "a.odt")], "a.odt: not the name of a document; documents are .txt, .html"),
         ([str(tmp_path / "bad.xlf")], "bad.xlf: "),
         ([str(tmp_path / "fr.xlf")], "fr.xlf: names the language 'fr'; the system translates es to en"),
+        ([str(tmp_path / "two.xlf")], "two.xlf: names the language 'fr'; the system translates es to en"),
         (["-"], "--xml-input document needs the name of a file"),
         ([str(bundle.parent / "a.html"), "-k", "3"], "-k does not fit --xml-input document"),
         ([str(bundle.parent / "a.html"), "-r"], "-r does not fit --xml-input document"),
@@ -147,3 +154,76 @@ def test_long_sentences_are_cut_with_a_warning_at_once_or_refused_before_any_wor
     command = ["decode", "-c", str(words / "cdec.ini"), "-w", str(words / "weights"), "--xml-input", "document"]
     assert cli.main([*command, str(tmp_path / "b.txt")]) == 1
     assert capsys.readouterr().err.rstrip().endswith("b.txt:3: has 160 words; at most 150 are translated")
+
+
+@pytest.fixture(scope="module")
+def pieces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle whose words are sub-words, most of one letter."""
+    pytest.importorskip("sentencepiece")
+    folder = tmp_path_factory.mktemp("pieces")
+    system = little_system(tmp_path_factory.mktemp("system"))
+    (folder / "raw.es").write_text("".join(f"La casa {n} roja .\nEn la casa una flor\n" for n in range(20)))
+    (folder / "raw.en").write_text("".join(f"The house {n} red .\nIn the house a flower\n" for n in range(20)))
+    words = "prepare corpus raw.es raw.en --tokeniser spm --set vocabulary=32 -o prepare --jobs 1"
+    run = run_lscfg(*words.split(), cwd=folder)
+    assert run.returncode == 0, run.stderr
+    run = run_lscfg("pack", system, "--prepare", folder / "prepare", "-o", folder / "bundle")
+    assert run.returncode == 0, run.stderr
+    return folder / "bundle"
+
+
+def test_sentences_of_sub_words_are_cut_where_the_translator_would_refuse_them(
+    pieces: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A sentence of few words may have more sub-words than a sentence may have."""
+    source = Record.read(pieces.parent / "prepare").sides[0]
+    count = word_counter(source)
+    long = "La " + " ".join(["fleralencasa"] * 40) + "."
+    whole = "flerasacan" * 80
+    assert count(long) > 150 and count(whole) > 150
+    assert count("La casa") == len(source.side().encode("La casa").split())
+    found = SplitText.of(f"La casa. {long}", LanguagePair("es", "en"), True, 150, count=count)
+    assert len(found.sentences) > 2 and all(count(sentence) <= 150 for sentence in found.sentences)
+    first, *parts = found.sentences
+    warning = f"has a sentence of {sum(map(count, parts)):,} words, translated in {len(parts)} pieces"
+    assert first == "La casa." and " ".join(parts) == long
+    assert [text.partition(";")[0] for text in found.warnings] == [warning]
+    (tmp_path / "a.txt").write_text(f"La casa\n{long}\nuna flor {whole} roja\n")
+    command = ["decode", "-c", str(pieces / "cdec.ini"), "--xml-input", "document", str(tmp_path / "a.txt")]
+    assert cli.main([*command, "-o", str(tmp_path / "out")]) == 0
+    assert f"a.txt:2: {warning}" in caplog.text
+    assert f"a.txt:3: keeps '{whole[:60]}" in caplog.text
+    out = (tmp_path / "out").read_text().splitlines()
+    assert len(out) == 3 and f" {whole} " in out[2]
+    client = Client(pieces)
+    for text, warned in ((long, warning), (whole, "keeps "), ("La casa", "")):
+        answer = client.post("/translate", {"q": text, "source": "es", "target": "en"})
+        assert answer.status_code == 200, answer.text
+        said = [one for one in answer.json()["warnings"] if warned and one.startswith(warned)]
+        assert len(said) == bool(warned)
+    answer = client("POST", "/translate_file?download=1", files={"file": ("a.txt", (tmp_path / "a.txt").read_bytes())})
+    assert answer.status_code == 200 and answer.content == (tmp_path / "out").read_bytes()
+
+
+def test_a_word_that_cannot_be_cut_stays() -> None:
+    """The document is translated without it."""
+    long = "-" * 200
+    pair = LanguagePair("es", "en")
+    found = SplitText.of(f"la casa {long}  roja", pair, True, 150)
+    assert found.sentences == ["la casa", "roja"] and found.joined(["the house", "red"]) == f"the house {long}  red"
+    (warning,) = found.warnings
+    assert warning.startswith("keeps '----") and warning.endswith("words without a blank; separate them by blanks")
+    assert SplitText.of(long, pair, True, 150).joined([]) == long
+
+
+def test_a_text_without_a_sentence_names_its_place(
+    bundle: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    line = "-" * 200
+    for name, text, place in (("a.txt", f"La casa\n{line}\n", "a.txt:2"), ("a.html", f"<p>{line}", "a.html: '-")):
+        caplog.clear()
+        (tmp_path / name).write_text(text)
+        command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document", str(tmp_path / name)]
+        assert cli.main([*command, "-o", str(tmp_path / "out")]) == 0
+        assert place in caplog.text and "keeps '----" in caplog.text
+        assert line in (tmp_path / "out").read_text()

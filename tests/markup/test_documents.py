@@ -7,9 +7,12 @@ from xml.dom import minidom
 from xml.etree import ElementTree
 
 import pytest
+from limits import time_limit
 
 from lscfg.markup.document import DocumentError, Tag, UnitPiece, line_breaks, places
 from lscfg.markup.formats import FORMATS, format_of
+from lscfg.prepare.subtitles import parse_cues
+from lscfg.prepare.xliff import parse_xliff
 
 TIMES = "00:00:01,000 --> 00:00:02,000"
 
@@ -42,9 +45,14 @@ def translated(data, ending, change=str.upper):
         (".html", "<code&x>a</code&x>", "<code&x>A</code&x>"),
         (".html", "<p>a &# b &amp c</p><p class=x>d</p>", "<p>A &amp;# B &amp; C</p><p class=x>D</p>"),
         (".html", "<iframe>a & b</iframe><xmp>a & b</xmp>c", "<iframe>a & b</iframe><xmp>a & b</xmp>C"),
+        (".html", "<noframes>a <b>b</b></noframes>c", "<noframes>a <b>b</b></noframes>C"),
+        (".html", "<div>a<plaintext>b</div>c</plaintext><p>d", "<div>A<plaintext>b</div>c</plaintext><p>d"),
         (".html", "", ""),
         (".srt", f"1\n{TIMES}\nit is <i>so</i>\n\n2\n", f"1\n{TIMES}\nIT IS <i>SO</i>\n\n2\n"),
         (".srt", f"\ufeff1\r\n{TIMES}\r\n- yes\r\n- no\r\n", f"\ufeff1\r\n{TIMES}\r\n- YES\r\n- NO\r\n"),
+        (".srt", f"{TIMES}\n<i>- yes</i>\n<i>- no</i>\n", f"{TIMES}\n<i>- YES</i>\n<i>- NO</i>\n"),
+        (".srt", f"{TIMES}\n{{\\an8}}<i> – yes\nno</i>\n", f"{TIMES}\n{{\\an8}}<i> – YES\nNO</i>\n"),
+        (".srt", f"{TIMES}\nyes<br>sir\n", f"{TIMES}\nYES<br>SIR\n"),
         (".srt", f"1\n{TIMES}\na\n2\n{TIMES}\nb\n{TIMES}\nc\n", f"1\n{TIMES}\nA\n2\n{TIMES}\nB\n{TIMES}\nC\n"),
         (".srt", f"h\n1\n{TIMES}\na\n\nb\n\n2\n{TIMES}\n\nc", f"h\n1\n{TIMES}\nA\n\nB\n\n2\n{TIMES}\n\nC"),
         (".srt", f"1\n{TIMES}\na\n2\n0:02 --> 0:03 x:1\nb\n", f"1\n{TIMES}\nA\n2\n0:02 --> 0:03 x:1\nB\n"),
@@ -120,14 +128,14 @@ def test_xliff_1_gets_its_missing_targets():
         '<target state="new"/>', '<target state="needs-review-translation">JA</target>'
     )
     minidom.parseString(found)
-    assert FORMATS[".xlf"].read(XLIFF_1.encode()).languages == ("de-DE", "en")
+    assert FORMATS[".xlf"].read(XLIFF_1.encode()).languages == (("de-DE", "en"),)
 
 
 def test_xliff_2_gets_its_missing_targets():
     found = translated(XLIFF_2, ".xliff")
     wanted = XLIFF_2.replace("</pc></source>", '</pc></source><target>A <pc id="1">B</pc></target>')
     assert found == wanted.replace("<target></target>", "<target>C</target>")
-    assert FORMATS[".xlf"].read(XLIFF_2.encode()).languages == ("ja", "en")
+    assert FORMATS[".xlf"].read(XLIFF_2.encode()).languages == (("ja", "en"),)
 
 
 @pytest.mark.parametrize(
@@ -571,3 +579,116 @@ def test_units_of_lines_know_their_lines(ending, data, wanted):
     document = FORMATS[ending].read(data.encode())
     assert document.lined and document.first_lines == wanted
     assert not FORMATS[".html"].read(b"<p>a").lined
+
+
+def test_speakers_after_tags_are_not_joined():
+    data = f"{TIMES}\n{{\\an8}}<i>- Yes.</i>\n<b>—</b> No.\n\n{TIMES}\none <i>- two\nthree</i>\n"
+    assert [unit.text for unit in FORMATS[".srt"].read(data.encode()).units] == ["Yes.", "No.", "one - two three"]
+
+
+SPACE = [
+    "<x id='1' ctype='lb'/>",
+    "<x id='1' ctype='x-br'/>",
+    "<x id='1' ctype='x-html-br'/>",
+    "<x id='LINE_BREAK' equiv-text='&lt;br/&gt;'/>",
+    "<ph id='1'>&lt;br/&gt;</ph>",
+    "<ph id='1' ctype='x-tab'/>",
+    "<it id='1' pos='open'>&lt;p&gt;</it>",
+    "<ph id='1'>\\n</ph>",
+    "<ph id='1' type='fmt' subType='xlf:lb'/>",
+    "<ph id='1' disp='&lt;br&gt;' equiv='LINE_BREAK'/>",
+    "<ph id='1' dataRef='d'/>",
+]
+NO_SPACE = [
+    "<x id='1'/>",
+    "<x id='1' ctype='bold'/>",
+    "<ph id='1'>&lt;b&gt;</ph>",
+    "<ph id='1'>&lt;brand/&gt;</ph>",
+    "<bpt id='1'>&lt;p&gt;</bpt>",
+    "<ph id='1' dataRef='e'/>",
+]
+
+
+def with_code(code, before="eins", after="zwei"):
+    unit = f"<segment><source>{before}{code}{after}</source></segment>"
+    data = "<originalData><data id='d'>&lt;br/></data><data id='e'>&lt;i></data></originalData>"
+    if "dataRef" not in code and "subType" not in code:
+        unit, data = unit.replace("segment", "trans-unit"), ""
+    version = "2.0" if data else "1.2"
+    return f"<xliff version='{version}'><file><unit id='u'>{data}{unit}</unit></file></xliff>"
+
+
+@pytest.mark.parametrize("code", SPACE + NO_SPACE)
+def test_codes_of_white_space_separate_words_in_documents_and_in_training_text(code):
+    text = "eins zwei" if code in SPACE else "einszwei"
+    data = with_code(code).replace("<file>", "<file source-language='de' target-language='en'>")
+    (unit,) = FORMATS[".xlf"].read(data.encode()).units
+    (pair,) = parse_xliff([data.encode()], "a.xlf", ("de", "en"))
+    assert unit.text == pair.source == text
+    assert f"eins{code}zwei<" in translated(data, ".xlf", str).partition("<target")[2]
+    if code in SPACE:  # the code replaces the blank
+        assert f">EINS{code}ZWEI</target>" in translated(data, ".xlf")
+        assert ">一二</target>" in re.sub(
+            r"<x[^>]*>|<(ph|it).*?(</\1>|/>)", "", translated(data, ".xlf", lambda _: "一二")
+        )
+
+
+def test_blanks_next_to_codes_of_white_space_stay():
+    code = "<x id='1' ctype='lb'/>"
+    for before, after in (("eins ", "zwei"), ("eins ", " zwei"), ("eins ", "<x id='2'/>zwei")):
+        data = with_code(code, before, after)
+        (unit,) = FORMATS[".xlf"].read(data.encode()).units
+        assert unit.text == "eins zwei"
+        assert f">{before.upper()}{code}{after.replace('zwei', 'ZWEI')}</target>" in translated(data, ".xlf")
+    (unit,) = FORMATS[".xlf"].read(with_code(code, "eins", " zwei").encode()).units
+    assert unit.text == "eins zwei" and not unit.tags[0].spaced
+    data = with_code(code + code, "<g id='2'>eins</g>", "<g id='3'>zwei</g>")
+    (unit,) = FORMATS[".xlf"].read(data.encode()).units
+    assert unit.text == "eins zwei" and [tag.spaced for tag in unit.tags].count(True) == 1
+    assert f">EINS</g>{code}{code}<g id='3'>ZWEI<" in translated(data, ".xlf")
+
+
+def test_sentences_around_a_line_break_are_two():
+    document = FORMATS[".xlf"].read(with_code("<x id='1' ctype='lb'/>", "Eins.", "Zwei.").encode())
+    pieces = [[UnitPiece("Eins.", " ", "One.", " "), UnitPiece("Zwei.", "", "Two.", "")]]
+    assert b">One.<x id='1' ctype='lb'/>Two.</target>" in document.filled(pieces)
+
+
+def test_line_breaks_in_subtitles_separate_words():
+    data = f"{TIMES}\neins<br/>zwei\n"
+    (unit,) = FORMATS[".srt"].read(data.encode()).units
+    (cue,) = parse_cues(data.splitlines())
+    assert unit.text == cue.text == "eins zwei"
+
+
+def test_every_file_of_xliff_names_its_languages():
+    files = [f"<file source-language='{code}' target-language='en'/>" for code in ("de", "fr", "de")]
+    document = FORMATS[".xlf"].read(f"<xliff version='1.2'>{''.join(files)}<file/></xliff>".encode())
+    assert document.languages == (("de", "en"), ("fr", "en"), ("", ""))
+
+
+def slow_line_breaks(text, places, lines):
+    found = set()
+    for number in range(1, lines):
+        free = [place for place in places if place > max(found, default=0)]
+        if free:
+            found.add(min(free, key=lambda place: (abs(place - number * len(text) / lines), place)))
+    return found
+
+
+def test_line_breaks_are_the_nearest_blanks_and_come_in_linear_time():
+    draw = random.Random(3)
+    for _ in range(500):
+        text = "".join(draw.choice("abc ") for _ in range(draw.randint(0, 30))).strip()
+        blanks = [place for place, sign in enumerate(text) if sign == " "]
+        if blanks:
+            lines = draw.randint(1, 9)
+            assert line_breaks(text, lines) == slow_line_breaks(text, blanks, lines)
+    with time_limit():
+        assert len(line_breaks("a " * 200_000, 100_000)) == 99_999
+
+
+@pytest.mark.parametrize("data", ["<b>" * 50_000 + "a" + "</i>" * 50_000, "a" + "<b>" * 50_000 + "b" + "</b>" * 50_000])
+def test_pairs_of_tags_are_found_in_linear_time(data):
+    with time_limit():
+        assert translated(data, ".html", str) == data

@@ -236,3 +236,67 @@ def test_the_text_stays_and_tags_stay_balanced() -> None:
         tags = [sorted(node.tagName for node in side[0].getElementsByTagName("*")) for side in sides]
         assert tags[0] == tags[1]
         assert re.sub(r"<[^>]*>", "", sides[1][0].toxml()).split() == pieces[0][0].translation.split()
+
+
+HALVES = [
+    ("<bpt id='1'>&lt;b></bpt>", "<ept id='1'>&lt;/b></ept>"),
+    ("<bpt id='1' rid='7'/>", "<ept id='2' rid='7'/>"),
+    ("<bx id='1' rid='7'/>", "<ex id='2' rid='7'/>"),
+    ("<sc id='1'/>", "<ec startRef='1'/>"),
+    ("<sm id='1'/>", "<em startRef='1'/>"),
+    ("<x id='START_BOLD_TEXT'/>", "<x id='CLOSE_BOLD_TEXT'/>"),
+    ("<x id='START_LINK_1'/>", "<x id='CLOSE_LINK'/>"),
+]
+
+
+@pytest.mark.parametrize(("begin", "end"), HALVES)
+def test_halves_of_a_pair_follow_their_words(begin: str, end: str) -> None:
+    source = f"la {begin}casa{end} <g id='9'>roja</g>"
+    data = f"<xliff version='1.2'><trans-unit><source>{source}</source></trans-unit></xliff>"
+    found = filled(data, "the red house", [[0], [2], [1]], ".xlf")
+    assert f">the <g id='9'>red</g> {begin}house{end}</target>" in found
+
+
+@pytest.mark.parametrize(("begin", "end"), HALVES)
+def test_half_a_pair_is_a_single_tag(begin: str, end: str) -> None:
+    """Its other half is missing, or between them another pair begins or ends; other tags follow their words."""
+    for source in (
+        f"la {begin}casa <g id='9'>roja</g>",
+        f"la casa{end} <g id='9'>roja</g>",
+        f"la <g id='8'>{begin}casa</g>{end} <g id='9'>roja</g>",
+        f"{end}la casa{begin} <g id='9'>roja</g>",
+    ):
+        data = f"<xliff version='1.2'><trans-unit><source>{source}</source></trans-unit></xliff>"
+        found = filled(data, "the red house", [[0], [2], [1]], ".xlf")
+        assert "<g id='9'>red</g>" in found
+        minidom.parseString(found)
+
+
+def test_pairs_that_cross_are_filled() -> None:
+    source = "<bx id='1'/>la <bx id='2'/>casa<ex id='1'/> roja<ex id='2'/>"
+    data = f"<xliff version='1.2'><trans-unit><source>{source}</source></trans-unit></xliff>"
+    found = filled(data, "the red house", [[0], [2], [1]], ".xlf")
+    target = found.partition("<target")[2]
+    assert all(target.count(tag) == 1 for tag in ("<bx id='1'/>", "<bx id='2'/>", "<ex id='1'/>", "<ex id='2'/>"))
+
+
+def test_line_breaks_follow_words() -> None:
+    data = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff>"
+    source = "eins<x id='1' ctype='lb'/>zwei <g id='2'>drei</g>"
+    found = filled(data.format(source), "one two three", [[0], [1], [2]], ".xlf")
+    assert ">one<x id='1' ctype='lb'/>two <g id='2'>three</g></target>" in found
+    source = "eins <x id='START_P' equiv-text='&lt;p>'/>zwei<x id='CLOSE_P' equiv-text='&lt;/p>'/>drei"
+    found = filled(data.format(source), "two one three", [[1], [0], [2]], ".xlf")
+    paragraph = "<x id='START_P' equiv-text='&lt;p>'/>two<x id='CLOSE_P' equiv-text='&lt;/p>'/>"
+    assert f">{paragraph}one three</target>" in found
+
+
+def test_tags_of_huge_units_keep_their_relative_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of all pairs of places of each tag would fill the memory."""
+    monkeypatch.setattr("lscfg.markup.document.placed_tags", lambda *_: pytest.fail("makes tables"))
+    words = 1500
+    found = filled("x " * words + "<b>a</b>", "y " * words + "b", [[k] for k in range(words + 1)])
+    assert found.endswith(" <b>b</b>")
+    words, tags = 400, 150
+    found = filled("x " * words + "<img>a " * tags, "y " * (words + tags), [[k] for k in range(words + tags)])
+    assert found.count("<img>") == tags

@@ -175,6 +175,39 @@ def test_legacy_encodings(encoding, text):
     assert data.decode(codec) == data.decode(encoding)
 
 
+def test_the_encodings_of_all_files_count(tmp_path):
+    """Text of another encoding than that of the first pair would become mojibake without a word."""
+    french, english = "Une femme âgée prépare le dîner à l’école.\n" * 60, "An old woman prepares the dinner.\n" * 60
+    plain = "Une femme dort dans le jardin.\n" * 60
+    names = [tmp_path / name for name in ("a.fr", "a.en", "b.fr", "b.en")]
+    stated = {"source_language": "fr", "target_language": "en"}
+
+    def found(first, second, encoding):
+        texts, codecs = (first, english, second, english), ("utf-8", "utf-8", encoding, "utf-8")
+        for path, text, codec in zip(names, texts, codecs, strict=True):
+            path.write_bytes(text.encode(codec))
+        return guess_reading(names, stated)
+
+    made = found(plain, french, "cp1252")
+    assert made.settings == {"encoding": "cp1252"}
+    assert [str(one) for one in made.findings if one.what == "encoding"] == [
+        "encoding:  cp1252 (further files; change with --set encoding=NAME)"
+    ]
+    assert found(french, french, "utf-8").settings == found(french, plain, "utf-8").settings == {}
+    with pytest.raises(
+        InputError, match=rf"^{names[2]}: is in cp1252, but {names[0]} is in utf-8; convert one with ico"
+    ):
+        found(french, french, "cp1252")
+    names[2].write_text(french, "utf-16")
+    names[0].write_text(french, "utf-8")
+    with pytest.raises(
+        InputError, match=rf"^{names[2]}: is in utf-16, but .*or name the encoding of all with --encodin"
+    ):
+        guess(names, Given())
+    stated["encoding"] = "utf-8"
+    assert found(french, french, "cp1252").settings == {}
+
+
 def test_damaged_lines_are_left_out(tmp_path):
     files, settings, pairs = messy.tatoeba(tmp_path)
     lines = files[0].read_bytes().split(b"\n")

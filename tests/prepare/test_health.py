@@ -8,6 +8,7 @@ import pytest
 from planted_faults import PLANTS, plant
 
 from lscfg.cli import main
+from lscfg.prepare.clean import clean
 from lscfg.prepare.corpus import RawFiles, check_health, prepare_corpus
 from lscfg.prepare.health import DROPPABLE, FAULTS, HEALTH, Health
 from lscfg.prepare.near import near_references, near_texts
@@ -152,10 +153,19 @@ def test_a_header_is_found(tmp_path):
         ("&#8211; &#x2013; &#150;", "– – –"),
         ("AT&T; &nosuch; &#0; &#xD800; R&D", "AT&T; &nosuch; &#0; &#xD800; R&D"),
         ("&lt;b&gt;", "<b>"),
+        ("می&zwnj;خواهم Wort&shy;teil", "می\u200cخواهم Wort\xadteil"),
+        ("&#8203;&lrm;&#xAD;&amp;rlm;&#xE000;", "\u200b\u200e\xad\u200f&#xE000;"),
     ],
 )
 def test_entities(text, decoded):
     assert decode_entities(text) == decoded == decode_entities(decoded)
+
+
+def test_entities_of_invisible_characters_are_counted_and_decoded():
+    health = Health()
+    assert health.repaired("a", 1, ("Wort&shy;teil", "part")) == ("Wort&shy;teil", "part")  # left to cleaning
+    assert [(one.fault, one.done) for one in health.findings()] == [("entities", "repaired")]
+    assert clean("Wort&shy;teil &#8203;می&zwnj;خواهم") == "Wortteil می\u200cخواهم"
 
 
 def test_formatting_tags():

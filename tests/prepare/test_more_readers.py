@@ -279,6 +279,14 @@ def test_bad_xliff(tmp_path, text, message):
     assert message in refused("xliff", written(tmp_path / "a.xlf", text))
 
 
+def test_every_file_of_xliff_has_its_own_languages(tmp_path):
+    unit = "<trans-unit><source>ein Haus</source><target>a house</target></trans-unit>"
+    heads = ("source-language='de' target-language='en'", "source-language='de'", "source-language='fr'")
+    text = "".join(f"<file {head}>{unit}</file>" for head in heads)
+    file = written(tmp_path / "a.xlf", f"<xliff version='1.2'>{text}</xliff>")
+    assert [pair[3] for pair in read("xliff", file)] == ["", NO_TRANSLATION, NO_TRANSLATION]
+
+
 # ---- workbooks ----
 
 

@@ -313,6 +313,8 @@ def test_languages_of_a_memory_are_listed_if_none_fits(tmp_path):
         ('eins<ph type="lb">x</ph>zw<ph>x</ph>ei', "eins zwei"),
         ("ein<ph/>s", "eins"),
         ("ein<ph>&lt;brand/&gt;</ph>s", "eins"),
+        (r"ein<ph>\textbf{</ph>s", "eins"),
+        ("eins<x ctype='x-br'/>zwei", "eins zwei"),
     ],
 )
 def test_a_code_that_means_white_space_becomes_a_blank(tmp_path, segment, text):

@@ -23,7 +23,7 @@ from lscfg.serve.page import FILES
 from lscfg.serve.query import KEYS as OWN_KEYS
 from lscfg.serve.service import _scores_of
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.texts import LanguagePair, SplitText, is_private, language_facts
+from lscfg.serve.texts import LanguagePair, SplitText, is_private, language_facts, split_cells
 
 JSON = {"content-type": "application/json"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -93,6 +93,14 @@ def test_a_browser_extension(raw_bundle):
     found = answer.json()
     assert found["translatedText"] == "The red house"
     assert 1 <= len(found["alternatives"]) <= 3 and "The red house" not in found["alternatives"]
+
+
+def test_an_origin_may_be_given_as_people_type_it(raw_bundle):
+    client = Client(raw_bundle, origins=["https://Friend.example:443/"])
+    for origin, allowed in (("https://friend.example", True), ("https://friend.example.x", False)):
+        answer = client.post("/translate", {"q": "la flor"}, headers={"origin": origin})
+        found = answer.headers.get("access-control-allow-origin")
+        assert (answer.status_code == 200, found == origin) == (allowed, allowed), origin
 
 
 # ---- texts ----
@@ -210,6 +218,13 @@ def test_text_of_every_kind_of_content_is_utf_8_or_refused(client, path, kind, t
     if kind == FORM_TYPES[0]:
         refused = client("POST", path, content=b"q=%e9", headers={"content-type": kind})
         assert refused.status_code == 400 and "not UTF-8" in refused.json()["error"]
+
+
+def test_a_field_of_a_form_may_be_as_long_as_the_request(raw_bundle):
+    client = Client(raw_bundle, settings=ServeSettings(max_request=1 << 22))
+    part = b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\n' + b"la casa\n" * 150_000 + b"\r\n--b--\r\n"
+    answer = client("POST", "/translate", content=part, headers={"content-type": FORM_TYPES[1]})
+    assert answer.status_code == 413 and answer.json()["error"].startswith("150000 sentences; at most 100")
 
 
 def test_every_text_counts_for_the_retirement_of_its_worker(raw_bundle, tmp_path):
@@ -336,8 +351,46 @@ def test_sentences_are_separated_as_the_target_writes():
     ja_en, en_ja = LanguagePair("ja", "en"), LanguagePair("en", "ja")
     assert SplitText.of("はい。いいえ。", ja_en, True, 99).joined(["Yes.", "No."]) == "Yes. No."
     assert SplitText.of("Yes. No.", en_ja, True, 99).joined(["はい。", "いいえ。"]) == "はい。いいえ。"
-    assert language_facts("ar") == {"code": "ar", "name": "Arabic", "direction": "rtl"}
-    assert language_facts("az-Arab")["direction"] == "rtl" and language_facts("tlh")["name"] == "tlh"
+    assert language_facts("tlh")["name"] == "tlh"
+
+
+@pytest.mark.parametrize(
+    ("direction", "codes"),
+    [
+        ("rtl", "ar ara arb ary apc acm aeb arz_Arab fa prs pes azb az-Arab pnb pa-Arab ks sd ur mzn ckb sdh ku-Arab"),
+        ("rtl", "uzs uz-Aran ug ps pbt dv he iw yi ydd syr aii nqo ff-Adlm arq-Arab"),
+        ("ltr", "en ku kmr kmr_Latn ku-Latn az azj pa ks-Deva sd_Deva ckb-Latn ug-Cyrl ar-Latn uz tr mt ff"),
+    ],
+)
+def test_languages_are_written_in_the_direction_of_their_script(direction, codes):
+    """Relatives lend their direction, too, except where another script is usual."""
+    found = {code: language_facts(code)["direction"] for code in codes.split()}
+    assert found == dict.fromkeys(codes.split(), direction)
+
+
+ROWS = "\tLa casa roja\tUna flor. La casa\t\t 3 \t\nla flor \tla casa\t"
+
+
+def test_cells_between_tabs_are_sentences():
+    text = SplitText.of(ROWS, LanguagePair("es", "en"), True, 99)
+    assert text.sentences == ["La casa roja", "Una flor.", "La casa", "3", "la flor", "la casa"]
+    assert "".join(one.sentence + one.after for one in text.stretches) == text.joined(text.sentences) == ROWS
+    assert SplitText.of("a\tb", LanguagePair("es", "ja"), True, 99).joined("ab") == "a\tb"
+    assert SplitText.of("a\tb", LanguagePair("es", "en"), False, 99).sentences == ["a\tb"]  # words
+    for signs in ("a\t", " \t", "a \t \t", "\t", " "):
+        with time_limit():
+            split_cells(signs * 200_000 + "a", "es")
+
+
+def test_tables_keep_their_tabs(client):
+    text = "la casa\tla flor\t\n\tuna flor\t 3\n"
+    wanted = "The house\tThe flower\t\n\tA flower\t 3\n"
+    found = client.post("/translate", {"q": text, "details": True}).json()
+    assert found["translatedText"] == wanted
+    assert "".join(row["source"] + row["gap"] for row in found["sentences"]) == text
+    assert send(client, "a.txt", text.encode(), "?download=1").text == wanted
+    html = client.post("/translate", {"q": "<p>la\n\tcasa</p>", "format": "html"}).json()
+    assert html["translatedText"] == "<p>The house</p>"
 
 
 # ---- files ----
@@ -360,8 +413,18 @@ def test_progress_comes_in_lines(client):
     assert found[:-1] == [{"done": done, "of": 2} for done in range(3)]
     assert found[-1]["name"] == "a.en.html" and "2 tags inside sentences" in found[-1]["warnings"][0]
     assert client.get(found[-1]["translatedFileUrl"]).text == "<p>The red <b>house</b><p>The flower"
-    lines = send(Client_with_failures(client), "a.txt", b"la", "?progress=1").text.splitlines()
-    assert json.loads(lines[-1]) == {"error": "no worker can be started; try again later", "status": 503}
+    for query in ("?progress=1", "?progress=1&download=1"):
+        lines = send(Client_with_failures(client), "a.txt", b"la", query).text.splitlines()
+        assert json.loads(lines[-1]) == {"error": "no worker can be started; try again later", "status": 503}
+
+
+def test_the_file_follows_the_lines_of_progress(client):
+    """The page needs no second request, which a service that ends soon would not answer."""
+    data = "\ufeffla casa\r\n\r\nla flor \u4e00".encode()
+    found = send(client, "a.txt", data, "?progress=1&download=1").content.split(b"\n", 4)
+    assert [json.loads(line) for line in found[:3]] == [{"done": done, "of": 2} for done in range(3)]
+    assert json.loads(found[3]) == {"name": "a.en.txt", "warnings": []}
+    assert found[4] == send(client, "a.txt", data, "?download=1").content and found[4].startswith(b"\xef\xbb\xbfThe")
 
 
 def Client_with_failures(client):  # noqa: N802
@@ -534,7 +597,7 @@ def test_heads_and_options(client, path):
 
 def test_the_page_is_small_and_loads_nothing_from_elsewhere(client):
     answers = [client.get(path) for path in FILES]
-    assert sum(len(answer.content) for answer in answers) < 65_000
+    assert sum(len(answer.content) for answer in answers) < 68_000
     for answer in answers:
         assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
         assert answer.headers["x-content-type-options"] == "nosniff"

@@ -47,7 +47,7 @@ class RawTextFiles(Generic[File]):
     test: tuple[File, ...]
 
 
-@version(10)
+@version(11)
 def prepare(folder: Path, settings: Preparation, inputs: RawTextFiles[Path], jobs: int) -> None:
     """Makes a corpus with dev and test sets, and the models for new text; see ``lscfg.prepare.corpus``."""
     files = RawFiles(inputs.corpus, inputs.dev, inputs.test)
