@@ -15,7 +15,7 @@ from lscfg import log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import is_our_library, line_word
 from lscfg.io.read import read_lines
-from lscfg.kernel import DEFAULT_FEATURES, feature_names
+from lscfg.kernel import LatentOptions
 
 PACKED = "Packed"
 """The feature with the sum; values are divided by its weight."""
@@ -68,7 +68,7 @@ def pack_ini(
 
     Raises:
         NothingToPackError: the file has no such line, and no library is given.
-        InputError: the line does not have ``mode=parse``, or the file already has several passes.
+        InputError: the line does not have ``mode=parse`` or has a bad option, or the file already has several passes.
     """
     kept: list[str] = []
     first: list[str] = []
@@ -97,7 +97,10 @@ def pack_ini(
             options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)
             if options.get("mode", "parse") != "parse" or "pack" in options:
                 raise InputError(f"the line {quote(value)} needs mode=parse, and no pack=", path, number)
-            latent = value, arguments[0], feature_names(options.get("features", DEFAULT_FEATURES).split(","))
+            try:
+                latent = value, arguments[0], LatentOptions.of(options.items(), others=True).features.names
+            except InputError as error:
+                raise InputError(f"feature function {name}: {error}", path, number) from None
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
     features: tuple[str, ...] = ()

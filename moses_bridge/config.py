@@ -24,7 +24,7 @@ from lscfg.formats.weights import warn_of_weights
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
-from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, LatentOptions, S
+from lscfg.kernel import Grammar, LatentOptions, S
 from lscfg.kernel.forest import live_features
 from lscfg.moses_bridge.nbest import parse_features
 from lscfg.moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
@@ -95,8 +95,7 @@ class Conventions:
             others["Glue"] = Convention("Glue", 1.0, -1.0)
         latent: tuple[str, ...] = ()
         if config.latent is not None:
-            asked = config.latent.options.get("features", DEFAULT_FEATURES)
-            latent = FeatureOptions(names=tuple(asked.split(","))).names
+            latent = LatentOptions.of(config.latent.options.items(), others=True).features.names
             others |= {
                 name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)
             }

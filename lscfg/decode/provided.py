@@ -10,13 +10,15 @@ from lscfg.decode.columns import ComputedRows, LayeredValues
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.request import FeatureProvider
 from lscfg.errors import InputError, quote
-from lscfg.kernel import Forest
+from lscfg.kernel import FEATURE_FAMILIES, FeatureOptions, Forest
 
 LARGE = 1 << 16
 """Minimum number of applications of a forest whose latent features may be computed in parts."""
 
-OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
-"""Name prefixes of the latent features that depend on the words around a span."""
+OF_WORDS_AROUND = {
+    family: names for family, names in FEATURE_FAMILIES.items() if not FeatureOptions(names=names).need_inference
+}
+"""Families of latent features that depend on words around a span instead of marginals, and the names of each."""
 
 
 class ProvidedFeatures:
@@ -32,13 +34,15 @@ class ProvidedFeatures:
         self.provider = provider
         self.latent = provider if isinstance(provider, LatentFeatures) else None
         self.names = () if provider is None else provider.names
-        self._warns = self.latent is not None and any(name.startswith(OF_WORDS_AROUND) for name in self.names)
+        latent = () if self.latent is None else self.names
+        self._of_words_around = [one for one, names in OF_WORDS_AROUND.items() if not {*names}.isdisjoint(latent)]
 
     def warn_of_lattice(self) -> None:
         """Warns, once, of features that depend on words around a span, which a lattice lacks."""
-        if self._warns:
-            self._warns = False
-            log.warning("context features are 0 in lattices, whose spans have no certain words around them")
+        if self._of_words_around:
+            families = ", ".join(self._of_words_around)
+            log.warning(f"the features {families} are 0 in lattices, whose spans have no certain words around them")
+            self._of_words_around = []
 
     def of_sentence(
         self, index: int, text: str, forest: Forest, prune: bool, room: int
@@ -67,7 +71,8 @@ class ProvidedFeatures:
     ) -> LayeredValues | None:
         """The features of a forest without rules of a layer, whose applications get those of a usual phrase.
 
-        The first further row contains zeros.
+        The first further row contains zeros. No application is pruned: these marginals do not count the rules of the
+        layer, and would remove applications that derivations with these rules need.
 
         Args:
             index, text: of the sentence, for a message.

@@ -70,6 +70,9 @@ else:
     word_order = later("lscfg.decode.word_order")
     mapped_lm = later("lscfg.kernel.mapped_lm")
 
+_MOST_KEPT = 1 << 18
+"""Maximum number of words that a decoder keeps as strings."""
+
 
 @dataclass
 class Room:
@@ -122,7 +125,8 @@ class SentenceDecoder:
         self._model = SearchModel(self.models, self.columns, self._target)
         self.unknown = unknown.UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
-        self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
+        # most words of a vocabulary are in no translation
+        self._word = functools.lru_cache(_MOST_KEPT)(self.grammar.vocab.word)
         self._sentences: dict[str, Sentence] = {}
         self.segment_decoders: dict[tuple[tuple[Path, ...], tuple[str, ...], str], SentenceDecoder] = {}
         self._warned: set[str] = set()

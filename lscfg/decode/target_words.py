@@ -17,6 +17,9 @@ from lscfg.kernel.search import KBest
 Window = tuple[int, ...]
 """Numbers of words."""
 
+MOST_KNOWN = 1 << 20
+"""Maximum number of windows and words whose features are kept; a full cache is emptied."""
+
 
 class TargetWords:
     """The functions with state of a configuration.
@@ -58,6 +61,8 @@ class TargetWords:
                     f"feature_function={name} gives the feature {cut(min(taken))}, which has another source; rename one"
                 )
             found |= own
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
         self._known[key] = found
         return found
 

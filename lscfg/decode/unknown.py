@@ -42,6 +42,8 @@ ORDERS = (2, 3, 4)
 """Lengths of these n-grams."""
 MOST_WORDS, MOST_TARGETS = 3, 5
 """Maximum substitutes of a word, and translations of a substitute, the most probable ones."""
+MOST_FOUND = 1 << 16
+"""Maximum number of words whose borrowed rules are kept; a full cache is emptied."""
 _MOST_FAMILY = 60
 """Maximum words of one stem that are compared; more indicate no family."""
 _MOST_COMMON = 2000
@@ -168,6 +170,8 @@ class UnknownWords:
         """The rules that a word borrows; none if the grammar translates the word."""
         found = self._found.get(word)
         if found is None:
+            if len(self._found) >= MOST_FOUND:
+                self._found.clear()
             found = self._found[word] = [] if word in self._rules else self._borrowed(word)
         return found
 

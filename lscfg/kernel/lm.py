@@ -36,8 +36,61 @@ _REASON = re.compile(r" threw [\w:]*Exception(?: because `.*?')?\. ?(.*?)\)?$")
 MOST_EXTENSIONS = 2_000_000
 """Limit of n-grams above unigrams: reading more costs more time than the smaller search states save."""
 
+MOST_ANSWERS = 1 << 23
+"""Number of answers in a table of the kernel, 24 to 48 bytes each, above which the next search empties the table."""
 
-class LanguageModel:
+MOST_STATES = 1 << 20
+"""Number of states in Python, a few hundred bytes each, above which the next search forgets them."""
+
+
+def new_table(order: int, end: int, step: Any, context: Any) -> Any:
+    """Returns the kernel's empty table for the answers of a step.
+
+    Raises:
+        KernelError: memory is out.
+    """
+    pointer = lib.lscfg_lm_new(order, end, step, context)
+    if pointer == ffi.NULL:
+        raise KernelError("out of memory")
+    return ffi.gc(pointer, lib.lscfg_lm_free)
+
+
+class Automaton:
+    """A model whose answers for states and words the kernel keeps in a table.
+
+    Attributes:
+        lock: held by a search that uses the model.
+        failure: the exception of the latest search, if any.
+        emptied: number of times that the table was emptied, after which states have other numbers.
+    """
+
+    _pointer: Any
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.failure: BaseException | None = None
+        self.emptied = 0
+        self._states: list[Any] = []  # that Python keeps
+        self._forget: Callable[[], None] = _nothing  # all states but the first two
+
+    def trim(self) -> None:
+        """Empties the table if it is large, between searches; the caller holds the lock.
+
+        Raises:
+            KernelError: memory is out.
+        """
+        if lib.lscfg_lm_size(self._pointer) > MOST_ANSWERS or len(self._states) > MOST_STATES:
+            if lib.lscfg_lm_clear(self._pointer):
+                raise KernelError("out of memory")
+            self._forget()
+            self.emptied += 1
+
+
+def _nothing() -> None:
+    """Forgets no state."""
+
+
+class LanguageModel(Automaton):
     """An n-gram model over the words of a vocabulary.
 
     Only one search at a time may use the model (``lock``): the kernel fills in its table during the search. The model
@@ -49,8 +102,7 @@ class LanguageModel:
     """
 
     def __init__(self, path: str | os.PathLike[str], vocab: Vocab):
-        self.lock = threading.Lock()
-        self.failure: BaseException | None = None
+        super().__init__()
         self._vocab = vocab  # lives as long as the model does
         self._context = None if is_binary(path) else _ngrams(path, vocab)
         if self._context is not None:
@@ -60,11 +112,9 @@ class LanguageModel:
             model = _load(path)
             self.order = int(model.order)
             self._step = lib.lscfg_python_lm_step
-            self._context = ffi.new_handle(_stepper(self, model, path, vocab))
-        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), self._step, self._context)
-        if pointer == ffi.NULL:
-            raise KernelError("out of memory")
-        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+            step, self._states, self._forget = _stepper(self, model, path, vocab)
+            self._context = ffi.new_handle(step)
+        self._pointer = new_table(self.order, vocab.add(END), self._step, self._context)
 
     def word_scores(self, words: Sequence[int], in_context: bool = True) -> np.ndarray:
         """Scores of the words of a sentence, in order.
@@ -93,6 +143,8 @@ class LanguageModel:
         States show shorter n-grams than ``order`` only if the model extends them to the right, as in all unpruned
         models.
         """
+        with self.lock:
+            self.trim()
         ids = [self._vocab.add(word) for word in words]
         longer = [self._walk(ids[begin:]) for begin in range(len(ids))]
         for end in range(len(ids)):
@@ -118,7 +170,7 @@ class LanguageModel:
         return found
 
 
-class WordWindows:
+class WordWindows(Automaton):
     """Scores of words after the words before them, as an automaton for ``JoinedModels``.
 
     Args:
@@ -129,15 +181,19 @@ class WordWindows:
     """
 
     def __init__(self, order: int, score: Callable[[tuple[int, ...], int], float], vocab: Vocab):
+        super().__init__()
         self.order, self._score, self._vocab = order, score, vocab
-        self.failure: BaseException | None = None  # of the latest search
-        self._states: list[tuple[int, ...]] = [(), (vocab.add(BEGIN),)]
-        self._numbers = {state: number for number, state in enumerate(self._states)}
+        self._states = [(), (vocab.add(BEGIN),)]
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._forget = self._number_states
+        self._number_states()
         self._context = ffi.new_handle(self._step)
-        pointer = lib.lscfg_lm_new(order, vocab.add(END), lib.lscfg_python_lm_step, self._context)
-        if pointer == ffi.NULL:
-            raise KernelError("out of memory")
-        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+        self._pointer = new_table(order, vocab.add(END), lib.lscfg_python_lm_step, self._context)
+
+    def _number_states(self) -> None:
+        """Numbers the first two states alone."""
+        del self._states[2:]
+        self._numbers = {state: number for number, state in enumerate(self._states)}
 
     def _step(self, state: int, word: int, value: Any, successor: Any, reach: Any) -> int:
         try:
@@ -174,6 +230,11 @@ class JoinedModels:
         self._all: tuple[LanguageModel | WordWindows, ...] = self.models
         if windows is not None:
             self._all += (windows,)
+        self.order = max(model.order for model in self._all)
+        self._join()
+
+    def _join(self) -> None:
+        """Joins the models with an empty table."""
         pointers = ffi.new("lscfg_lm *[]", [model._pointer for model in self._all])
         all_weights = np.vstack([self.weights, np.array([[1.0, 0.0]])[: len(self._all) - len(self.models)]])
         columns = [ffi.from_buffer("double[]", np.ascontiguousarray(column)) for column in all_weights.T]
@@ -181,12 +242,23 @@ class JoinedModels:
         joined = lib.lscfg_joined_new(len(self._all), pointers, *columns, end)
         if joined == ffi.NULL:
             raise KernelError("out of memory")
-        self._context = ffi.gc(joined, lib.lscfg_joined_free)
-        self.order = max(model.order for model in self._all)
-        pointer = lib.lscfg_lm_new(self.order, end, ffi.addressof(lib, "lscfg_joined_step"), self._context)
-        if pointer == ffi.NULL:
-            raise KernelError("out of memory")
-        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+        context = ffi.gc(joined, lib.lscfg_joined_free)
+        self._pointer = new_table(self.order, end, ffi.addressof(lib, "lscfg_joined_step"), context)
+        self._context = context  # as long as the table is there
+        self._emptied = [model.emptied for model in self._all]
+
+    def trim(self) -> None:
+        """Empties the tables that are large, between searches; the caller holds the lock.
+
+        Raises:
+            KernelError: memory is out.
+        """
+        for model in self._all:
+            with model.lock:
+                model.trim()
+        own_is_large = lib.lscfg_lm_size(self._pointer) > MOST_ANSWERS
+        if own_is_large or self._emptied != [model.emptied for model in self._all]:
+            self._join()
 
     @property
     def failure(self) -> BaseException | None:
@@ -339,8 +411,8 @@ def _write(data: bytes, file: IO[bytes]) -> None:
 
 def _stepper(
     owner: LanguageModel, model: Any, path: str | os.PathLike[str], vocab: Vocab
-) -> Callable[[int, int, Any, Any, Any], int]:
-    """Returns the transition function as a closure, which keeps the states and the words' strings."""
+) -> tuple[Callable[[int, int, Any, Any, Any], int], list[Any], Callable[[], None]]:
+    """Returns the transition function as a closure, its states, and a function that forgets all states but two."""
     import kenlm
 
     order, extended = owner.order, _extended(path)
@@ -351,7 +423,8 @@ def _stepper(
     # for each state the latest words on some way to it, as many as can be in a state
     latest: list[tuple[str, ...]] = [(), (BEGIN,)]
     # the null context wins where both are one, since nothing depends on <s>
-    numbers = {begin: lib.LSCFG_LM_BEGIN, null: lib.LSCFG_LM_NULL}
+    first = {begin: lib.LSCFG_LM_BEGIN, null: lib.LSCFG_LM_NULL}
+    numbers = dict(first)
     words: list[str] = []
     full_score = model.BaseFullScore
 
@@ -381,7 +454,12 @@ def _stepper(
             owner.failure = error
             return 1
 
-    return step
+    def forget() -> None:
+        del states[2:], latest[2:]
+        numbers.clear()
+        numbers.update(first)
+
+    return step, states, forget
 
 
 class _Extended(NamedTuple):

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import InputError, KernelError
+from lscfg.errors import InputError
 from lscfg.kernel.base import Vocab
-from lscfg.kernel.lm import BEGIN, END, FINAL, UNKNOWN, LanguageModel
+from lscfg.kernel.lm import BEGIN, END, FINAL, UNKNOWN, LanguageModel, new_table
 
 MISPLACED = -100.0
 """cdec's log10 p of a missing or misplaced sentence mark."""
 
-_ENDED, _AFTER = 2, 3
-"""States after the mark at the end; the first is also one of the model itself."""
+_ENDED, _AFTER, _OWN = 2, 3, 4
+"""States after the mark at the end, and the first of the model itself, which differs from one before any word."""
 
 
 class MappedModel(LanguageModel):
@@ -45,10 +45,7 @@ class MappedModel(LanguageModel):
         self._numbers: dict[int, int] = {}
         self._step = lib.lscfg_python_lm_step
         self._context = ffi.new_handle(self._marked_step if marked else self._mapped_step)
-        pointer = lib.lscfg_lm_new(self.order, self._final if marked else self._end, self._step, self._context)
-        if pointer == ffi.NULL:
-            raise KernelError("out of memory")
-        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+        self._pointer = new_table(self.order, self._final if marked else self._end, self._step, self._context)
 
     def _mapped(self, word: int) -> int:
         """The number of a word's class."""
@@ -68,24 +65,23 @@ class MappedModel(LanguageModel):
             return 1
 
     def _marked_step(self, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
-        """Own states are numbered from 2 on, after ``_ENDED`` and ``_AFTER``; a sentence begins without a context."""
+        """Own states are numbered from ``_OWN`` on; a sentence begins without a context."""
         first, reach[0] = state in (lib.LSCFG_LM_NULL, lib.LSCFG_LM_BEGIN), 0
-        cost = 0.0
+        ended, cost = state in (_ENDED, _AFTER), 0.0
         if word == self._final:
             log10p[0] = MISPLACED * ((state != _ENDED) + (state == lib.LSCFG_LM_BEGIN))
             successor[0] = _AFTER
             return 0
         if word == self._begin:
             log10p[0] = 0.0 if first else MISPLACED
-            successor[0] = lib.LSCFG_LM_BEGIN + 3
+            successor[0] = _ENDED if ended else _OWN + lib.LSCFG_LM_BEGIN
             reach[0] = int(state == lib.LSCFG_LM_NULL)
             return 0
-        ended = state in (_ENDED, _AFTER)
         if ended or state == lib.LSCFG_LM_BEGIN:
             cost, state = MISPLACED, lib.LSCFG_LM_NULL
-        failed = self._mapped_step(state - 3 if state > _AFTER else state, word, log10p, successor, reach)
+        failed = self._mapped_step(max(state - _OWN, lib.LSCFG_LM_NULL), word, log10p, successor, reach)
         log10p[0] += cost
-        successor[0] = _ENDED if ended or word == self._end else successor[0] + 3 if successor[0] else 0
+        successor[0] = _ENDED if ended or word == self._end else _OWN + successor[0]
         if first:  # a mark before the word may be missing
             reach[0] = max(reach[0], 1) if reach[0] >= 0 else lib.LSCFG_LM_UNKNOWN_EXTENDS
         return failed

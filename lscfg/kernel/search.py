@@ -13,6 +13,7 @@ from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check, view
 from lscfg.kernel.forest import Forest, Grammar
 from lscfg.kernel.lm import JoinedModels, LanguageModel
+from lscfg.settings import LARGEST
 
 
 @dataclass(frozen=True)
@@ -460,6 +461,7 @@ def _search(
     if model is None:
         return _call(forest, grammar, ffi.NULL, buffer, settings, max_edges)
     with model.lock:
+        model.trim()
         model.failure = None
         try:
             return _call(forest, grammar, model._pointer, buffer, settings, max_edges)
@@ -478,7 +480,8 @@ def _call(
     if max_edges is None:
         check(lib.lscfg_search(*arguments, result, error), error)
     else:
-        check(lib.lscfg_search_hypergraph(*arguments, max_edges, result, kept, error), error)
+        most = min(max_edges, LARGEST)  # no hypergraph has more
+        check(lib.lscfg_search_hypergraph(*arguments, most, result, kept, error), error)
     return _kbest(result), None if max_edges is None else _hypergraph(kept)
 
 

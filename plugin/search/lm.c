@@ -36,6 +36,19 @@ void lscfg_lm_free(lscfg_lm *lm) {
   free(lm);
 }
 
+int64_t lscfg_lm_size(const lscfg_lm *lm) { return lm->used; }
+
+int lscfg_lm_clear(lscfg_lm *lm) {
+  lm_slot *slots = empty_slots(FIRST_SLOTS_LOG2);
+  if (!slots) return LSCFG_ENOMEM;
+  free(lm->slots);
+  lm->slots = slots;
+  lm->shift = 64 - FIRST_SLOTS_LOG2;
+  lm->used = 0;
+  for (int32_t i = 0; i < 1 << LM_RECENT_LOG2; i++) lm->recent[i].key = LM_NO_KEY;
+  return LSCFG_OK;
+}
+
 static lm_slot *free_slot(const lscfg_lm *lm, uint64_t key) {
   uint64_t mask = UINT64_MAX >> lm->shift, i = lm_hash(key) >> lm->shift;
   while (lm->slots[i].key != LM_NO_KEY) i = (i + 1) & mask;

@@ -14,6 +14,7 @@ from lscfg.cdec_bridge.paths import check_latent_lines, check_paths
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights, write_weights
+from lscfg.kernel import CONTEXT_FEATURES, FEATURE_FAMILIES, PAPER_FEATURES
 
 LINE = "feature_function=External lib/liblscfg_cdec.so model=m.lscfg features=LatentSpan,paper"
 INI = f"""# tuned
@@ -68,6 +69,21 @@ def test_passes(ini):
         "A": 1.0,
         "Packed": 1.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("option", "features"),
+    [
+        (" features=LatentSpan,paper,", ("LatentSpan", *PAPER_FEATURES)),
+        (" features=context,LatentSpan", (*CONTEXT_FEATURES, "LatentSpan")),
+        ("", (*FEATURE_FAMILIES["ratios"], *CONTEXT_FEATURES)),
+    ],
+)
+def test_packed_features_are_those_of_the_line(ini, option, features):
+    ini.write_text(INI.replace(" features=LatentSpan,paper", option))
+    packed = pack_ini(ini)
+    assert packed.features == features
+    assert packed.weights({}) == {**dict.fromkeys(features, 0.0), "Packed": 1.0}
 
 
 KEYS = {
@@ -161,6 +177,7 @@ def test_bad_weights(ini, capsys, weights, message):
         (LINE, f"{LINE}\n{LINE}", "a second line"),
         (LINE, f"{LINE} pack=all", "and no pack="),
         (LINE, f"{LINE} mode=forest", "mode=parse"),
+        (LINE, f"{LINE},thesis", ":5: feature function External: the features .thesis. are now called .ranks."),
         ("quiet=true", "feature_function2=X", ":10: feature_function2: several passes are set"),
         ("quiet=true", "intersection_strategy=fast_cube_pruning", "has another meaning"),
         ("quiet=true", "summary_feature=S", "has another meaning"),

@@ -22,6 +22,7 @@ from lscfg.kernel import Forest, Grammar
 from lscfg.parallel.choose import in_processes, in_threads
 from lscfg.parallel.engine import Engine
 from lscfg.parallel.processes import Processes
+from lscfg.settings import LARGEST
 
 
 @pytest.fixture
@@ -279,3 +280,11 @@ def test_a_sentence_of_too_large_a_forest_is_passed_through(config: DecoderConfi
     assert [h.text for h in lists[1]] == [long] and lists[0] == lists[2] != lists[1]
     told = capsys.readouterr().err
     assert "sentence 2 of 6000 words has more than 33,554,432 rule applications or spans: split the sentence" in told
+
+
+def test_hypergraphs_of_the_largest_setting(config: DecoderConfig) -> None:
+    """Edges per word times words exceed 32 bits."""
+    with EmbeddedDecoder(config) as decoder:
+        graphs = [decoder.decode_graphs(SENTENCES[:1], WEIGHTS, 5, False, most)[1][0] for most in (100_000, LARGEST)]
+    assert graphs[0] is not None and graphs[1] is not None
+    assert np.array_equal(graphs[0].features, graphs[1].features) and graphs[0].words == graphs[1].words

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from decoders import WEIGHTS, small_config
+from helpers import SPANISH_RULES, rule_table, save_random_system_model
 from lattices import EMPTY, Arcs, random_lattice
 
 import lscfg
@@ -17,11 +18,11 @@ from lscfg.cli import main
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.inputs import input_fault
-from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.functions.function import FunctionLine
+from lscfg.kernel import FEATURE_FAMILIES
 
 COSTS = WEIGHTS | {"LatticeCost_0": -0.7, "Own": 0.3}
 
@@ -219,14 +220,27 @@ def test_latent_features_work_on_lattices(latent: Path) -> None:
         assert {h.text for h in wide} > {h.text for h in plain}
 
 
-def test_context_features_are_0_in_lattices(
-    latent: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The decoder says so once."""
-    monkeypatch.setattr(LatentFeatures, "names", ("ContextTarget0", "ContextTargetN", "LatentMarginal"))
-    with EmbeddedDecoder.from_ini(latent) as decoder:
-        line = "((('a',1)),(('b',1)))"
-        decoder.decode([line, line, "a"], LATENT)
-    assert [record.message for record in caplog.records] == [
-        "context features are 0 in lattices, whose spans have no certain words around them"
-    ]
+OF_MARGINALS = ("paper", "span", "ratios")
+
+
+@pytest.mark.parametrize("family", FEATURE_FAMILIES)
+def test_context_features_are_0_in_lattices(family: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """As are the features of all other families without marginals; the decoder says so once."""
+    save_random_system_model(tmp_path / "model", rule_table(SPANISH_RULES), 0.05)
+    rules = (*SPANISH_RULES, "una casa ||| one house")  # the context model lacks the last one
+    (tmp_path / "g").write_text("".join(f"[X] ||| {rule} |||\n" for rule in rules))
+    (tmp_path / "cdec.ini").write_text(
+        f"formalism=scfg\ngrammar=g\nfeature_function=LSCFG model=model features={family},\n"
+    )
+    sentence = "una casa blanca una"
+    line = "(" + "".join(f"(('{word}',1),)," for word in sentence.split()) + ")"
+    with EmbeddedDecoder.from_ini(tmp_path / "cdec.ini") as decoder:
+        lists = decoder.decode([sentence, line, line], {"Glue": -1.0}, k=300)
+    plain, first, second = ({name for h in list_ for name in h.features} - {"Glue"} for list_ in lists)
+    assert plain and plain <= {*FEATURE_FAMILIES[family]}
+    assert first == second == (plain if family in OF_MARGINALS else set())
+    assert [record.message for record in caplog.records] == (
+        []
+        if family in OF_MARGINALS
+        else [f"the features {family} are 0 in lattices, whose spans have no certain words around them"]
+    )

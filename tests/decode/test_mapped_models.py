@@ -95,6 +95,32 @@ def test_marks_of_rules_equal_marks_of_the_model(more: int, config: DecoderConfi
                 assert -100.0 * missing - 20 < dict(one.features)["LM0"] < -100.0 * missing
 
 
+@pytest.mark.parametrize(
+    ("rules", "sentence", "text", "scores"),
+    [
+        ("[X] ||| a ||| zzz <s> the", "a", "<s> zzz <s> the </s>", (-1.75, -100, -0.25, -1.25)),
+        ("[X] ||| a [X,1] ||| zzz [X,1] |||\n[X] ||| b ||| <s> the", "a b", "<s> zzz <s> the </s>", (-1.75, -101.5)),
+        ("[X] ||| a ||| the <s> <s> the", "a", "<s> the <s> <s> the </s>", (-0.25, -100, -100, -0.25, -1.25)),
+        (
+            "[X] ||| a ||| the </s> <s> house green",
+            "a",
+            "<s> the </s> <s> house green </s>",
+            (-0.25, -1.25, -100, -101.25, -101.125, -100.75),
+        ),
+    ],
+)
+def test_misplaced_marks_and_words_after_the_end_cost_100(
+    rules: str, sentence: str, text: str, scores: tuple[float, ...], config: DecoderConfig, tmp_path: Path
+) -> None:
+    """By hand, also after a word that leaves no context, such as an unknown one."""
+    (tmp_path / "grammar").write_text(f"{rules} |||\n[S] ||| [X,1] ||| <s> [X,1] </s> |||\n")
+    model = NamedModel("LM", tmp_path / "lm", True)
+    config = replace(config, language_model=None, further_models=(model,), glue=False, pass_through=False)
+    with EmbeddedDecoder(config) as decoder:
+        (found,) = decoder.decode([sentence], {"LM": 1.0, "LM_OOV": -1.0}, k=10)
+    assert [(one.text, one.features["LM"]) for one in found] == [(text, pytest.approx(sum(scores)))]
+
+
 def test_options_are_written_and_packed(config: DecoderConfig, tmp_path: Path) -> None:
     model = NamedModel("Class", tmp_path / "class.lm", classes=tmp_path / "classes")
     system = tmp_path / "system"

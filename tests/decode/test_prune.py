@@ -14,6 +14,7 @@ from helpers import context_model
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.latent import LEAST_OF_NODE
 from lscfg.decode.sentence import SentenceDecoder
+from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.io.write import write_lines
@@ -169,3 +170,15 @@ def test_why_not_compares_with_the_whole_forest(tmp_path: Path) -> None:
 def test_a_threshold_out_of_range_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cdec.ini:4: feature function LSCFG: prune=1: expected a number of at least"):
         read_ini(decoder_of(tmp_path, "prune=1"))
+
+
+@pytest.mark.parametrize("mode", ["hard", "soft"])
+def test_added_rules_leave_the_whole_forest(tmp_path: Path, mode: str) -> None:
+    """Marginals without the rule of the term would leave little for it to combine with."""
+    found = []
+    for options in ("prune=0", "prune=0.9999"):
+        with EmbeddedDecoder.from_ini(decoder_of(tmp_path, options)) as decoder:
+            weights = {name: 0.3 + 0.1 * k for k, name in enumerate(decoder.feature_names)}
+            found.append([*decoder.translate(["b a b a"], weights, 1000, terms=[Term("a b", ("z y",), mode)])])
+    (whole,), (part,) = found
+    assert whole == part and len(whole.hypotheses) > 10

@@ -99,12 +99,16 @@ def test_equal_their_definition(tmp_path_factory, m, seed, signed, glue, clamp, 
     for log, floor in ((True, 1e-6), (False, 1e-3)):
         options = FeatureOptions(log, floor, "clamp" if clamp else "flip", LATENT_FEATURES[:11])
         everything = binding.features(forest, inference, options)
-        if inference.sign <= 0 or other.sign <= 0:
-            expected = dict.fromkeys(RATIOS, np.zeros(forest.n_apps))
-        else:
-            latent = np.maximum(inference.apps, 0) if clamp else np.abs(inference.apps)
+        latent = np.maximum(inference.apps, 0) if clamp else np.abs(inference.apps)
+        expected = dict.fromkeys(RATIOS, np.zeros(forest.n_apps))
+        if inference.sign > 0 and other.sign > 0:
             expected = ratio_features(forest, grammar, latent, other.apps, floor)
         for name, values in zip(RATIOS, everything[:, 4:].T, strict=True):
+            assert values == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
+        if inference.sign < 0 < other.sign:
+            expected = ratio_features(forest, grammar, latent, other.apps, floor)
+        kept = binding.features(forest, inference, FeatureOptions(log, floor, options.negative, RATIOS, "keep"))
+        for name, values in zip(RATIOS, kept.T, strict=True):
             assert values == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         some = FeatureOptions(log, floor, options.negative, ("LatentSwapped", "LatentSpan", "LatentTarget"))
         assert np.array_equal(binding.features(forest, inference, some), everything[:, [7, 3, 4]])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case, random_arpa
+from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case, kept, random_arpa
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError
@@ -213,6 +213,11 @@ def test_limits_are_checked(one_case: Case) -> None:
             search(one_case.forest, one_case.grammar, None, one_case.app_scores, options)
     with pytest.raises(ValueError, match="application scores"):
         search(one_case.forest, one_case.grammar, None, one_case.app_scores[1:], SearchOptions())
+
+
+def test_a_number_of_edges_may_exceed_32_bits(one_case: Case) -> None:
+    whole, most = kept(one_case, EVERYTHING), kept(one_case, 2**40)
+    assert np.array_equal(whole.app, most.app) and np.array_equal(whole.tail, most.tail)
 
 
 def test_a_language_model_needs_an_order_an_end_and_a_step() -> None:

@@ -159,8 +159,9 @@ def test_values_and_weights_of_moses_are_those_of_the_table() -> None:
     assert score == pytest.approx(theirs + beginning_and_end)
 
 
-def test_names_that_stand_for_several_features(ini: Path, tmp_path: Path) -> None:
-    config = with_options(ini, features="ratios,LatentSpan")
+@pytest.mark.parametrize("end", ["", ","])
+def test_names_that_stand_for_several_features(end: str, ini: Path, tmp_path: Path) -> None:
+    config = with_options(ini, features=f"ratios,LatentSpan{end}")
     made = write_moses(tmp_path / "moses", config, {"LatentTarget": 0.5, "LatentSpan": 0.25}, ini)
     weights = read_moses_weights(made)
     assert weights["Latent_0"] == 0.5 and weights["Latent_7"] == 0.25

@@ -28,6 +28,11 @@ typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *
 /* order: the n of the n-gram model, 1 to 13; end_word: the vocabulary id of </s>. */
 lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
 void lscfg_lm_free(lscfg_lm *);
+/* The number of answers in the table. */
+int64_t lscfg_lm_size(const lscfg_lm *);
+/* Empties the table, between searches, so that the caller may give states other numbers. Automata that join the model
+ * must be made again. LSCFG_ENOMEM: memory is out, and the table stays. */
+int lscfg_lm_clear(lscfg_lm *);
 
 /* An n-gram model in memory whose automaton gives KenLM's scores. */
 typedef struct lscfg_ngrams lscfg_ngrams;
