@@ -22,7 +22,7 @@ from lscfg import log
 from lscfg.command_table import COMMANDS, ESTIMATION, JOBS, OLD_COMMANDS, OLD_FORMS, Command, by_group, every_command
 from lscfg.errors import LscfgError
 from lscfg.extras import cure
-from lscfg.io.arguments import checked_files
+from lscfg.io.arguments import checked_files, has_outputs
 from lscfg.io.write import FULL
 from lscfg.parallel.signals import Terminated, ending_on_signals
 from lscfg.parallel.worker import ONE_THREAD, keep_freed_memory
@@ -51,6 +51,22 @@ LEAST_MEMORY = 256 << 20
 
 QUIET = "--quiet"
 """The option of all commands, which may stand anywhere before ``--``."""
+
+
+class FaultError(LscfgError):
+    """A fault of lscfg in another process, in the words of ``explain``."""
+
+
+class _LastingOutput(io.FileIO):
+    """Standard output that drops data after its reader has left, since other outputs are still to be written."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            _drop_output()
+            log.info("the reader of standard output has left; the other outputs are still written")
+            return super().write(data)
 
 
 class MainParser(CommandParser):
@@ -172,6 +188,8 @@ def _main(given: Sequence[str], program: bool) -> int:
     name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+        if program and has_outputs(args):
+            sys.stdout = _lasting(sys.stdout)
     try:
         if args.command is None:
             shell = args.print_completion
@@ -189,9 +207,10 @@ def _main(given: Sequence[str], program: bool) -> int:
     except KeyboardInterrupt:
         log.say(f"{name}: interrupted{_kept(args)}")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
-        _drop_output()
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and not has_outputs(args):
+            _drop_output()  # the reader of standard output has left, as in "lscfg ... | head"
+            return GOOD
         message, status = explain(error)
         log.say(f"{name}: {message}")
         try:
@@ -224,15 +243,18 @@ def _without_quiet(given: Sequence[str]) -> tuple[bool, list[str]]:
     return QUIET in given[:end], [*(word for word in given[:end] if word != QUIET), *given[end:]]
 
 
-def explain(error: Exception) -> tuple[str, int]:
+def explain(error: Exception, unnamed: str = "standard output") -> tuple[str, int]:
     """One line for the user, and the exit status.
 
     An exception that is neither lscfg's own nor one that any program may meet is a fault of lscfg. A separate status
     keeps such a fault apart from bad input, and ``LSCFG_TRACEBACK`` shows its traceback.
+
+    Args:
+        unnamed: the output that was written if the error names no file.
     """
     said = " ".join(str(error).split())
     if isinstance(error, LscfgError):
-        return str(error), BAD_INPUT
+        return str(error), FAULT if isinstance(error, FaultError) else BAD_INPUT
     if isinstance(error, ImportError) and (lacking := cure(error)):
         return lacking, BAD_INPUT
     if isinstance(error, ImportError) and _FOREIGN_LIBRARY.search(said):
@@ -247,7 +269,7 @@ def explain(error: Exception) -> tuple[str, int]:
         return f"a number is too large ({said}); look through the options and the input", BAD_INPUT
     if isinstance(error, OSError):
         if error.filename is None and error.errno in (*FULL, errno.EBADF):
-            return f"standard output: cannot write: {error.strerror}", BAD_INPUT
+            return f"{unnamed}: cannot write: {error.strerror}", BAD_INPUT
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         return f"{where}cannot be read or written: {error.strerror or said}", BAD_INPUT
     if isinstance(error, RuntimeError) and "can't start new thread" in said:
@@ -289,6 +311,14 @@ def _open_standard_files() -> None:
 def _drop_output() -> None:
     """Discards the output that is still to be written to standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _lasting(output: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Standard output as a ``_LastingOutput`` that is buffered like another file."""
+    raw = _LastingOutput(1, "w", closefd=False)
+    buffer: Any = raw if isinstance(output.buffer, io.RawIOBase) else io.BufferedWriter(raw)
+    lines, through = output.line_buffering, output.write_through
+    return io.TextIOWrapper(buffer, output.encoding, output.errors, line_buffering=lines, write_through=through)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lscfg import log
-from lscfg.bundle.places import experiment_of, preparation_of, system_folder
+from lscfg.bundle.places import PREPARE, experiment_of, preparation_of, system_folder
 from lscfg.errors import InputError, quote
 from lscfg.formats.marked import blank_tags
 from lscfg.formats.plf import is_lattice
@@ -28,6 +28,9 @@ EXPERIMENT_MANIFEST = "manifest.json"
 
 SETS = ("dev_source", "test_source")
 """Keys of [corpus] whose text the rules of a filtered grammar match."""
+
+PREPARED_SETS = "dev", "test"
+"""Names of the same sets of raw text in the folder of the preparation, before the ending, the source language."""
 
 FIRST_LINES = 100
 """Lines that are prepared on trial."""
@@ -54,6 +57,8 @@ def warn_of_filtered_rules(place: Path, text: list[str] | None = None) -> None:
         check_shape(grammar, str)
         filtered = [one for one in extractor.extractor_names(grammar) if extractor.EXTRACTORS[one].FILTERED]
         sets = [settings["corpus"].get(key) for key in SETS]
+        language = settings.get("prepare", {}).get("source_language")
+        sets += [str(experiment / PREPARE / f"{name}.{language}") for name in PREPARED_SETS]
     except (InputError, KeyError, TypeError, AttributeError, ValueError):
         return  # a manifest of an older version, or a system of consensus
     if filtered and not any(_is_text(path, text) for path in sets):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from bisect import bisect_right, insort
@@ -17,6 +16,7 @@ from lscfg.decode.phrases import PHRASE_WORDS, PhraseIndex, pair_phrases
 from lscfg.decode.recalled import NOTHING, Aligner, Recalled, StoredPair, StoredRule
 from lscfg.decode.similar import SentenceIndex
 from lscfg.errors import InputError, quote
+from lscfg.io.folders import lock_file
 from lscfg.io.json_files import check_shape
 from lscfg.json_text import parse_json
 from lscfg.kernel import words_fault
@@ -419,9 +419,13 @@ def _fault(pair: StoredPair) -> str:
 
 @contextmanager
 def _locked_journal(path: Path) -> Iterator[IO[bytes]]:
-    """A journal to which no other process writes, with a newline after the last entry if a person has left it out."""
+    """A journal to which no other process writes, with a newline after the last entry if a person has left it out.
+
+    Raises:
+        InputError: the journal cannot be locked.
+    """
     with open(path, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock_file(file, path)
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":

@@ -32,7 +32,7 @@ class RuleTokens:
 
     def without(self, share: float) -> RuleTokens:
         """The tokens that are not ``left_out``, and their rules."""
-        places = self.places[~left_out(len(self.places), share)]
+        places = self.places[~left_out(self.places, share)]
         kept, numbers = np.unique(places[:, 0], return_inverse=True)
         return RuleTokens(self.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
 
@@ -67,9 +67,24 @@ LEFT_OUT_SEED = 1
 """Seed of the choice of left-out tokens, the same for estimates and measures."""
 
 
-def left_out(tokens: int, share: float) -> np.ndarray:
-    """bool [tokens]: a random share of ``n`` tokens, always the same."""
-    return np.random.default_rng(LEFT_OUT_SEED).random(tokens) < share
+def left_out(places: np.ndarray, share: float) -> np.ndarray:
+    """bool [tokens]: a random share of the tokens, always the same.
+
+    Tokens of a later alignment are left out with the first token of the same pair and source span, which would
+    otherwise reveal the words around theirs.
+
+    Args:
+        places: see ``RuleTokens``; the tokens of an alignment are in the order of the pairs.
+    """
+    drawn = np.random.default_rng(LEFT_OUT_SEED).random(len(places)) < share
+    later = np.cumsum(np.diff(places[:, 1], prepend=0) < 0) > 0
+    if not later.any():
+        return drawn
+    pair, begin, end = places[:, 1:4].T.astype(np.int64)
+    width = end.max() + 1
+    _, first, which = np.unique((pair * width + begin) * width + end, return_index=True, return_inverse=True)
+    result: np.ndarray = np.where(later, drawn[first[which]], drawn)
+    return result
 
 
 def check_share(share: float) -> None:

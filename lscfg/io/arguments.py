@@ -151,6 +151,9 @@ def output_folder(*names: str, new: bool = False) -> Callable[[str], OutputFolde
 
 _NAMES = InputFile, OutputFile, OutputFolder, FolderName
 
+RECORDS = "records_inputs"
+"""A default of a parser whose command writes the paths of its inputs for later commands: the cure for pipes."""
+
 
 @contextmanager
 def checked_files(args: argparse.Namespace) -> Iterator[None]:
@@ -159,7 +162,8 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
     Paths among the settings count as inputs.
 
     Raises:
-        InputError: a name is empty, or an output is also an input, is given twice, or cannot be written.
+        InputError: a name is empty; an output is also an input, is given twice, or cannot be written; or an input is a
+            pipe that later commands would read.
     """
     for name, argument in vars(args).items():
         if any(isinstance(value, _NAMES) and not value for value in _each(argument)):
@@ -176,7 +180,7 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
         for output in value.named(vars(args)) if isinstance(value, OutputFile) else ():
             _check_other(output, read)
             twice = written.setdefault(os.path.realpath(output), output) is not output
-            if twice and (os.path.isfile(output) or not os.path.exists(output)):  # not a pipe or a device
+            if twice and _is_stored(output):
                 raise InputError("would be written twice; name two files", output)
     for output in written.values():
         if output == "-":
@@ -184,6 +188,18 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
         check_output(output)
     with _pipes_kept(args):
         yield
+
+
+def has_outputs(args: argparse.Namespace) -> bool:
+    """True if the arguments name files or folders that the command writes; pipes and devices do not count."""
+    values = [value for argument in vars(args).values() for value in _each(argument)]
+    files = [output for value in values if isinstance(value, OutputFile) for output in value.named(vars(args))]
+    return any(isinstance(value, OutputFolder) for value in values) or any(map(_is_stored, files))
+
+
+def _is_stored(output: str) -> bool:
+    """True if an output is a regular file, or will be one."""
+    return os.path.isfile(output) or not os.path.exists(output)
 
 
 def check_kept(args: argparse.Namespace, paths: Sequence[str]) -> None:
@@ -229,13 +245,22 @@ def _check_folder(folder: OutputFolder, read: list[str]) -> None:
 
 @contextmanager
 def _pipes_kept(args: argparse.Namespace) -> Iterator[None]:
-    """Replaces each pipe among the arguments by a copy, since a pipe can be read only once."""
+    """Replaces each pipe among the arguments by a copy, since a pipe can be read only once.
+
+    Raises:
+        InputError: a later command would read the pipe.
+    """
     copies: dict[str, str] = {}
+    cure = getattr(args, RECORDS, None)
     with ExitStack() as stack:
 
         def kept(value: Any) -> Any:
             path = value.path if isinstance(value, InputFile) else str(value)
-            if isinstance(value, StandardInput) or not (isinstance(value, (InputFile, Path)) and _is_pipe(path)):
+            if isinstance(value, StandardInput) or not isinstance(value, (InputFile, Path)):
+                return value
+            if cure and (path == STDIN_FILE or _is_pipe(path)):
+                raise InputError(f"cannot be read again by later commands; {cure}", path)
+            if not _is_pipe(path):
                 return value
             if path not in copies:
                 import tempfile

@@ -9,7 +9,9 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
+from lscfg import log
 from lscfg.errors import InputError
 
 
@@ -30,6 +32,39 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 def path_from(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> str:
     """The path relative to the folder, which may be reached by a link."""
     return os.path.relpath(os.path.abspath(path), os.path.realpath(folder))
+
+
+UNLOCKABLE = errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP
+"""Numbers of errors of file systems without locks."""
+
+_reported: set[int] = set()
+"""Devices without locks that a warning named."""
+
+
+def lock_file(file: IO[Any], place: str | os.PathLike[str], wait: bool = True, warn: bool = True) -> bool:
+    """Locks an open file; returns False if another process holds the lock and ``wait`` is False.
+
+    A file system without locks gets one warning, and the work goes on.
+
+    Args:
+        place: the path that messages name.
+        warn: False: the caller holds another lock in the same place, which gave the warning.
+
+    Raises:
+        InputError: the file cannot be locked.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in UNLOCKABLE:
+            raise InputError(f"cannot be locked: {error.strerror or error}", place) from error
+        device = os.fstat(file.fileno()).st_dev
+        if warn and device not in _reported:
+            _reported.add(device)
+            log.warning(f"{place}: cannot be locked ({error.strerror}); run one command at a time there")
+    return True
 
 
 _TEMPORARY = ".lscfg.{}.tmp"

@@ -148,26 +148,28 @@ class Diagnosis:
 
     def _ask(self) -> None:
         sentences = Yields.of(self._asked.held_out).sentences(self._asked.held_out, 0)
+        trees: dict[int, list[int]] = {}
+        for tree, pair in enumerate(self._asked.pair.tolist()):
+            trees.setdefault(pair, []).append(tree)
         self.sentences: list[str] = []
         self._forests: list[Forest] = []
         self._questions: list[list[Question]] = []
-        parsed = 0
-        for tree, line in enumerate(progress(sentences, "parse", len(sentences))):
+        for number, own in enumerate(progress(trees.values(), "parse", len(trees)), 1):
+            line = sentences[own[0]]
             ids = self.grammar.vocab.add_line(line)
             try:
                 forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
             except TooLargeError as error:
-                warning(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is skipped")
+                warning(f"held-out pair {number} of {len(ids)} words has {error}; it is skipped")
                 continue
             if forest is None:
                 continue
-            parsed += 1
             self.sentences.append(line)
             self._forests.append(forest)
-            self._questions.append(self._asked.of(forest, tree))
+            self._questions.append([question for tree in own for question in self._asked.of(forest, tree)])
         if not self._forests:
             raise InputError("no held-out sentence has a parse with the rules of the training derivations")
-        self.counts = {"pairs": len(sentences), "parsed": parsed, **self._asked.counts}
+        self.counts = {"pairs": len(trees), "parsed": len(self._forests), **self._asked.counts}
 
     # ---- models ----
 

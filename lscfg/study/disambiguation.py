@@ -75,12 +75,14 @@ class Questions:
     rule: np.ndarray
     """int64 [options], rules of the inventory."""
     sentence: np.ndarray
-    """int64 [questions], sentence of each question."""
+    """int64 [questions], number of the sentence of each question in ``source`` and ``target``."""
+    pair: np.ndarray
+    """int64 [questions], sentence pair of each question: the trees of several alignments are sentences of one pair."""
     span: np.ndarray
     """int64 [questions, 4], source and target spans."""
     source: list[str]
     target: list[str]
-    """The sentences."""
+    """The sentences, one for each tree."""
     trivial: int
     """Number of tokens of source phrases with a single option, which is right."""
     tokens: int
@@ -107,7 +109,7 @@ class Questions:
             InputError: no token is a question.
         """
         tokens = phrase_tokens(train, settings.max_words)
-        asked = left_out(len(tokens.places), share)
+        asked = left_out(tokens.places, share)
         inventory = Inventory.of(RuleTokens(tokens.rules, tokens.places[~asked]), settings)
         nodes = phrase_nodes(train, settings.max_words)[asked]
         return cls._of(inventory, train, nodes, tokens.places[asked, 0].astype(np.int64), len(asked))
@@ -126,12 +128,14 @@ class Questions:
         own = rule[asked]
         first = inventory.begin[side[own]]
         begin = np.concatenate([[0], np.cumsum(options)])
+        sentence = np.searchsorted(of.trees, nodes[asked], "right") - 1
         yields = Yields.of(of)
         return cls(
             inventory,
             Choices(begin, begin[:-1] + position[own] - first),
             inventory.kept[expand_ranges(first, options)],
-            np.searchsorted(of.trees, nodes[asked], "right") - 1,
+            sentence,
+            sentence % of.pairs,
             of.span[nodes[asked]].astype(np.int64),
             yields.sentences(of, 0),
             yields.sentences(of, 1),

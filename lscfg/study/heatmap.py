@@ -85,7 +85,7 @@ class HeatMapFolder:
         self._items: list[Markup] = []
 
     def add(self, number: int, words: Sequence[str], marginals: Chart) -> None:
-        """Writes ``NUMBER.svg``, whose cells show their values on hover; sentences without words or spans have none.
+        """Writes ``NUMBER.svg``, whose cells show values on hover; lattices and sentences without spans have none.
 
         Args:
             number: number of the sentence, from 0.
@@ -96,7 +96,8 @@ class HeatMapFolder:
         sentence = " ".join(words)
         label = f"{number + 1} {sentence}".strip()
         if not words or not len(marginals):
-            self._items.append(element("li", f"{label} (no parse)"))
+            reason = "lattice; no picture" if len(marginals) else "no parse"
+            self._items.append(element("li", f"{label} ({reason})"))
             return
         name = f"{number + 1}.svg"
         draw_charts(words, {"": marginals}, f"sentence {number + 1}", self.folder / name)

@@ -180,13 +180,13 @@ class ScoreEvaluator:
         return float(((1 / ranks).sum() + self.trivial) / n), float(((ranks == 1).sum() + self.trivial) / n)
 
     def losses(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """float64 [questions], losses of a conditional logit fitted to even sentences for odd ones, and vice versa.
+        """float64 [questions], losses of a conditional logit fitted to even pairs for odd ones, and vice versa.
 
         Raises:
             InputError: one of the halves has no question.
         """
         features = np.column_stack(columns)
-        even = self.questions.sentence % 2 == 0
+        even = self.questions.pair % 2 == 0
         found = np.empty(len(even))
         if even.all() or not even.any():
             raise InputError("the held-out text has questions only in even or only in odd sentences; use a longer text")
@@ -207,8 +207,8 @@ class ScoreEvaluator:
         found["loss"] = float(self.losses([self.base()[P_OF_TARGET], candidate.ranking]).mean())
         if base is not None and candidate.joins:
             gains = base - self.losses([*self.base().values(), candidate.values])
-            sentence = self.questions.sentence
-            mean, error = mean_gain(np.bincount(sentence, gains), np.bincount(sentence))
+            pair = self.questions.pair
+            mean, error = mean_gain(np.bincount(pair, gains), np.bincount(pair))
             found |= {"adds": mean, "error": error}
         return found
 

@@ -89,6 +89,8 @@ class RuleQuestions:
     """int8 of the same shape; see ``orientation``."""
     held_rules: RuleTable
     """The rules of the references."""
+    pair: np.ndarray
+    """int64 [trees], sentence pair of each held-out tree with nodes; the trees of several alignments share it."""
 
     def __init__(self, train: Derivations, held_out: Derivations, max_targets: int, over_forests: bool):
         if train.rules.lhs is not None:
@@ -104,7 +106,8 @@ class RuleQuestions:
             forests = held_out.forests
             self._reference_forests = dataclasses.replace(forests, first=np.unique(forests.first))
             self.held_rules = forests.rules
-        # a dropped pair has a tree without nodes
+        filled = np.nonzero(np.diff(held_out.trees))[0]  # a dropped pair has a tree without nodes
+        self.pair = filled % held_out.pairs
         self.held_out = dataclasses.replace(held_out, trees=np.unique(held_out.trees))
         counted = MinimalRules.of(train)
         kept = select_rules(counted, max_targets).kept
@@ -123,7 +126,7 @@ class RuleQuestions:
         self._number = np.array([number.get(line, -1) for line in lines[: len(held)]], np.int64)
 
     def of(self, forest: Forest, tree: int) -> list[Question]:
-        """The questions of a held-out pair, whose source side has the forest."""
+        """The questions of a tree of a held-out pair, whose source side has the forest."""
         at_span = {tuple(span): q for q, span in enumerate(forest.node_span.tolist())}
         questions = self._borders(forest, tree)
         for span, edges in self._reference(tree):

@@ -21,9 +21,9 @@ def said(monkeypatch):
     return found
 
 
-def write_manifest(system, grammar, **corpus):
+def write_manifest(system, grammar, prepare=None, **corpus):
     systems = {"LITTLE": {"rules": {"grammar": grammar}}, "CONSENSUS": {"rules": None}}
-    manifest = {"settings": {"corpus": corpus, "systems": systems}}
+    manifest = {"settings": {"corpus": corpus, "systems": systems} | ({"prepare": prepare} if prepare else {})}
     (system.parents[1] / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -38,6 +38,16 @@ def test_rules_for_the_sets_of_an_experiment(system, said, grammar):
 def test_the_sets_themselves_are_not_warned_of(system, said, tmp_path):
     (tmp_path / "dev").write_text("una casa\n")
     write_manifest(system, "hiero", dev_source=str(tmp_path / "dev"), test_source=str(tmp_path / "none"))
+    warn_of_filtered_rules(system, ["una casa"])
+    assert said == []
+    warn_of_filtered_rules(system, ["una flor"])
+    assert len(said) == 1
+
+
+def test_the_sets_of_raw_text_are_those_in_the_folder_of_the_preparation(system, said):
+    write_manifest(system, "hiero", dev_source=None, prepare={"source_language": "es"})
+    (system.parents[1] / "prepare").mkdir()
+    (system.parents[1] / "prepare" / "test.es").write_text("una casa\n")
     warn_of_filtered_rules(system, ["una casa"])
     assert said == []
     warn_of_filtered_rules(system, ["una flor"])

@@ -515,6 +515,7 @@ ERRORS = {
     FileNotFoundError(2, "No such file", "a b"): (1, "a b: cannot be read or written: No such file"),
     OSError(5, "Input/output error"): (1, "cannot be read or written: Input/output error"),
     OSError(28, "No space left on device"): (1, "standard output: cannot write: No space left"),
+    BrokenPipeError(32, "Broken pipe"): (1, "cannot be read or written: Broken pipe"),
     InputError("bad", "f", 3): (1, "f:3: bad"),
     KernelError("out of memory"): (1, "out of memory"),
     RuntimeError("can't start new thread"): (1, "no further thread can start; use fewer --jobs"),

@@ -133,6 +133,29 @@ def test_a_translator_of_other_files_is_not_replaced(here, capsys):
     assert main(["quick", f"link/{more.name}", "--plan"]) == 0
 
 
+def test_earlier_input_stays_until_its_translator_may_be_replaced(here, capsys, monkeypatch):
+    [file], _, _ = messy.tatoeba(here)
+    text = file.read_bytes()
+    kept, experiment = here / "quick" / "stdin", here / "quick" / "experiment.toml"
+
+    def quick_of(data):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        return main(["quick", "-", "--plan"])
+
+    assert quick_of(text) == 0 and kept.read_bytes() == text
+    assert read_experiment(experiment).corpus.files[0].samefile(kept)
+    assert quick_of(b"Guten Tag.\tGood day.\nBis morgen!\tSee you!\n") == 1
+    assert "quick/stdin: 2 pairs are too few to train on" in capsys.readouterr().err
+    assert kept.read_bytes() == text
+    more = text + b"\n".join(text.splitlines()[1:40])
+    assert quick_of(more) == 0 and kept.read_bytes() == more
+    assert "quick/stdin: replaced by other text; the translator of quick will be that" in capsys.readouterr().err
+    experiment.write_text(experiment.read_text() + "# edited\n")
+    assert quick_of(text) == 1 and kept.read_bytes() == more
+    assert "quick/experiment.toml: was edited" in capsys.readouterr().err
+    assert {path.name for path in (here / "quick").iterdir()} == {".lock", "experiment.toml", "stdin"}
+
+
 @pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])
 def test_files_of_a_command_at_work_stay(here, capsys, monkeypatch, faked, words):
     [file], _, _ = messy.tatoeba(here)

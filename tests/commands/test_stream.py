@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -133,6 +134,24 @@ def test_a_reader_that_goes_away_ends_the_stream(folder):
         with suppress(BrokenPipeError):
             process.stdin.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_does_not_end_other_outputs(folder, unbuffered):
+    """Without other outputs, the command ends."""
+    write_lines("text", LINES)
+    command = [sys.executable, "-P", "-m", "lscfg", "decode", "text", "-c", "cdec.ini", "-w", "weights", "--jobs", "1"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    told = []
+    for more in ([], ["--derivations", "d"]):
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        pipe = subprocess.PIPE
+        done = subprocess.run([*command, *more], stdout=writing, stderr=pipe, text=True, env=environment, check=False)
+        assert done.returncode == 0 and "Traceback" not in done.stderr
+        told.append("the reader of standard output has left; the other outputs are still written" in done.stderr)
+    os.close(writing)
+    assert told == [False, True] and len(read_lines("d")) == len(LINES)
 
 
 def test_an_interrupted_file_leaves_its_first_translations(folder, monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -61,6 +62,22 @@ def test_rules_of_corrections_delete_no_words_at_their_ends(tmp_path: Path) -> N
     assert memory.add("a b c d", "x y")[1] == 3
     rules = {(rule.source, rule.target) for rule in memory.recall("a b c d e").rules}
     assert rules == {("a", "x"), ("c", "y"), ("a b c", "x y")}
+
+
+def test_corrections_need_no_locks(tmp_path: Path, monkeypatch: Any, caplog: Any) -> None:
+    """Some network folders have none; one warning suffices."""
+
+    def refuse(file: object, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("lscfg.io.folders._reported", set())
+    monkeypatch.setattr("fcntl.flock", refuse)
+    memory = Memory(tmp_path, straight)
+    memory.add("a b", "x y")
+    memory.add("a c", "x z")
+    assert len(Memory(tmp_path, straight)) == 2
+    journal = tmp_path / "corrections.jsonl"
+    assert caplog.messages == [f"{journal}: cannot be locked (No locks available); run one command at a time there"]
 
 
 def test_edits_by_recursion() -> None:

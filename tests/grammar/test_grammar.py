@@ -23,6 +23,7 @@ from lscfg.commands import grammar as command
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
+from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar import write as grammar_module
 from lscfg.grammar.counts import FEATURES, RuleCounts, effective_size
@@ -417,6 +418,15 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
     assert lines[1].split() == ["MIN", "3", "0", "3", "6"]
     lscfg_grammar("hiero", *corpus, "--sizes")
     assert [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()] == ["grammar", "HIERO"]
+
+
+def test_sizes_count_rules_of_many_nonterminals():
+    """Rules of samples have up to nine."""
+    rules = rule_table(["a ||| x", "b ||| x", "[X,1] a [X,2] b [X,3] ||| [X,3] y [X,1] [X,2]"])
+    lexicon = np.empty((0, 2), np.int32), np.empty(0, np.int64)
+    counted = RuleCounts(rules, np.ones(3), np.ones(3, np.int64), *lexicon, max_arity=9)
+    rows = [line.split() for line in command.size_table("sampled", counted, RuleInputs()).splitlines()]
+    assert rows[0][-3:] == ["arity", "3", "size"] and rows[1] == ["SAMPLED", "2", "0", "0", "1", "3"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Figures of ``lscfg diagnose`` against sums over all derivations."""
 
+import dataclasses
 import itertools
 import math
 
@@ -228,6 +229,26 @@ def test_blind_questions_do_not_depend_on_the_bracketing(order):
             )
         )
     assert asked[0] == asked[1] == asked[2]
+
+
+def test_trees_of_several_alignments_are_one_pair(tmp_path):
+    """Counts, figures of sentences and standard errors are those of pairs."""
+    train, pairs = corpus(TRAIN), [HELD[0], ("a b", "A B", "0-9"), *HELD[1:]]
+    random_model(tmp_path / "m", train, 2, signed=True)
+    once, twice = (
+        Diagnosis(train, dataclasses.replace(corpus(pairs * copies, drop=True), alignments=copies), max_targets=0)
+        for copies in (1, 2)
+    )
+    assert once.counts == {"pairs": 3, "parsed": 3, "applications": 19, "in the forests": 19}
+    assert twice.counts == {"pairs": 3, "parsed": 3, "applications": 38, "in the forests": 38}
+    assert twice.sentences == once.sentences
+    (_, base), (_, both_base) = once.references(), twice.references()
+    one, both = once.measure(tmp_path / "m"), twice.measure(tmp_path / "m")
+    assert (both.negative_mass, both.below, both.zero) == (one.negative_mass, one.below, one.zero)
+    for name in MEASURES:
+        single, double = one.scores[name], both.scores[name]
+        assert double.loss == pytest.approx(2 * single.loss) and double.n.tolist() == (2 * single.n).tolist()
+        assert double.gain(both_base.scores[name]) == pytest.approx(single.gain(base.scores[name]))
 
 
 def test_the_one_state_model_is_context_free():

@@ -106,9 +106,11 @@ def test_a_folder_of_heat_maps_has_a_page(tmp_path):
     maps.add(0, WORDS, chart())
     maps.add(1, [], {})
     maps.add(2, ["no", "<parse>"], {})
+    maps.add(3, [], {(0, 1): 1.0})
     page = maps.finish("a & b.lscfg").read_text("utf-8")
     assert {path.name for path in maps.folder.iterdir()} == {"1.svg", "index.html"}
     assert (maps.folder / "1.svg").read_text("utf-8") == draw_charts(WORDS, {"": chart()}, "sentence 1")
     assert re.findall(r'<a href="([^"]+)">([^<]+)', page) == [("1.svg", "1 彼女 は $5 &lt;b&gt; &amp; 行き ます")]
     assert "<li>2 (no parse)</li>" in page and "<li>3 no &lt;parse&gt; (no parse)</li>" in page
+    assert "<li>4 (lattice; no picture)</li>" in page
     assert "Span marginals under a &amp; b.lscfg" in page and "script" not in page

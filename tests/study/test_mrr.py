@@ -1,5 +1,6 @@
 """Questions of phrase-sense disambiguation and their measures, by hand and on planted text."""
 
+import dataclasses
 import json
 import math
 
@@ -68,9 +69,21 @@ def test_models_of_several_categories_are_refused(tmp_path):
 def test_tokens_of_the_training_text():
     train = words(TRAIN * 40)
     asked = Questions.of_tokens(train, InventorySettings(), 0.25)
-    out = left_out(len(phrase_tokens(train).places), 0.25)
+    out = left_out(phrase_tokens(train).places, 0.25)
     assert 0.15 < out.mean() < 0.35 and asked.inventory.count.sum() == (~out).sum()
     assert {*asked.sentence.tolist()} <= {*np.nonzero(out)[0].tolist()}
+
+
+def test_tokens_of_a_place_are_left_out_under_all_alignments():
+    """A token that remains would give away the translation of the one that is asked for."""
+    once, twice = words(TRAIN * 40), dataclasses.replace(words(TRAIN * 80), alignments=2)
+    out, both = (left_out(phrase_tokens(train).places, 0.25) for train in (once, twice))
+    assert np.array_equal(both, np.tile(out, 2)) and 0.15 < out.mean() < 0.35
+    asked = Questions.of_tokens(twice, InventorySettings(), 0.25)
+    kept = phrase_tokens(twice).without(0.25).places
+    places = {(pair, *span) for pair, span in zip(asked.pair.tolist(), asked.span[:, :2].tolist(), strict=True)}
+    assert not places & {*map(tuple, kept[:, 1:4].tolist())}
+    assert phrase_tokens(once).without(0.25).places.tolist() == phrase_tokens(once).places[~out].tolist()
 
 
 def test_language_scores_are_kenlms(tmp_path):
@@ -147,6 +160,18 @@ def test_thesis_protocol(planted, tmp_path, capsys):
     assert main(["inspect", "choices", "--measure", "translations", str(tmp_path / "others"), *map(str, options)]) == 1
     said = capsys.readouterr().err
     assert "others: the context model left out a share of 7 tokens, not of the 900 tested; learn it with" in said
+
+
+def test_trees_of_several_alignments_are_one_pair():
+    """In the halves and in the standard error."""
+    train, text, found = derive(*ambiguous(300, 1)), ambiguous(101, 2), []
+    for copies in (1, 2):
+        held = dataclasses.replace(derive(*[lines * copies for lines in text]), alignments=copies)
+        evaluator = ScoreEvaluator(Questions.held_out(train, held, InventorySettings()))
+        drawn = np.tile(np.random.default_rng(3).random(len(evaluator.questions.rule) // copies), copies)
+        made = evaluator.measure(Candidate("", drawn, drawn), evaluator.losses([*evaluator.base().values()]))
+        found.append([made[name] for name in ("mrr", "first", "loss", "adds", "error")])
+    assert found[0] == pytest.approx(found[1], rel=1e-6) and found[0][-1] > 0
 
 
 def test_copies_and_oracles(planted):

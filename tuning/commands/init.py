@@ -10,7 +10,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.formats.ini import format_ini
 from lscfg.formats.weights import write_weights
-from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.arguments import RECORDS, InputFile, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.sides import SIDES
 from lscfg.io.write import atomic_write, check_replaceable, write_lines
@@ -32,6 +32,7 @@ from lscfg.tuning.experiment.template import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    parser.set_defaults(**{RECORDS: "name a file"})
     parser.add_argument("folder", type=output_folder(), metavar="DIR", help="folder to write")
     corpus = parser.add_argument_group(
         "experiment.toml", "written unless only a grammar is named; files that you omit get placeholder names"

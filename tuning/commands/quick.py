@@ -22,7 +22,8 @@ from lscfg.command_settings import GivenSettings
 from lscfg.commands import serve
 from lscfg.errors import InputError, LscfgError, quote
 from lscfg.extras import need
-from lscfg.io.arguments import InputFile, NamedFile, output_folder
+from lscfg.io.arguments import RECORDS, InputFile, NamedFile, output_folder
+from lscfg.io.folders import replaced_files
 from lscfg.io.json_files import read_json
 from lscfg.io.read import decode_text, file_hash, read_bytes
 from lscfg.io.sides import SIDES
@@ -66,12 +67,14 @@ STAMP = "# lscfg quick wrote this file and replaces it unless it was edited: "
 PORT = 8080
 TABLE = "prepare"
 
+EXPERIMENT = "experiment.toml"
 INPUT, STDIN = Path("-"), "stdin"
 """The argument that means standard input, and the file in the folder that keeps the input."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    parser.set_defaults(**{RECORDS: "name a file, or - for standard input"})
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -123,30 +126,66 @@ def run(args: argparse.Namespace) -> None:
         check_port(args.port)
         if args.port not in (0, PORT):
             listen("127.0.0.1", args.port).close()  # a taken port shows before the training
-    folder, keeps_input = Path(args.output), args.files == [INPUT]
-    given = _given(args)
-    with locked(folder) if keeps_input else nullcontext():
-        if keeps_input:
-            args.files = [_saved_input(folder)]
-        found = guess(args.files, given)
-        text = _experiment(args, found, _preparation(args.set, found, folder), folder)
-        for finding in found.findings:
-            log.info(str(finding))
-        for warning in found.warnings:
-            log.warning(warning)
-        with nullcontext() if keeps_input else locked(folder):
-            _run_experiment(args, text, found.pairs)
+    folder, given = Path(args.output), _given(args)
+    if args.files == [INPUT]:
+        with locked(folder):
+            pairs = _take_input(args, given)
+            _run_experiment(args, pairs)
+        return
+    text, pairs = _guessed(args, given)
+    with locked(folder):
+        _write(folder / EXPERIMENT, text)
+        _run_experiment(args, pairs)
 
 
-def _run_experiment(args: argparse.Namespace, text: str, pairs: int) -> None:
-    """Writes the experiment into the locked folder; shows its plan, or trains and serves.
+def _take_input(args: argparse.Namespace, given: Given) -> int:
+    """Puts standard input and its experiment into the locked folder, and returns the number of pairs.
+
+    Earlier input stays until the experiment is written, since the experiment may be one that must not be replaced.
 
     Raises:
         InputError: see ``run``.
     """
     folder = Path(args.output)
-    experiment = folder / "experiment.toml"
-    _write(experiment, text)
+    saved = folder / STDIN
+    before = file_hash(saved) if saved.exists() else None
+    with replaced_files(folder, [STDIN]) as place:
+        args.files = [_saved_input(place)]
+        text, pairs = _guessed(args, given, [STDIN])
+        _write(folder / EXPERIMENT, text)
+    if before not in (None, file_hash(saved)):
+        log.warning(f"{saved}: replaced by other text; the translator of {folder} will be that of the new text")
+    return pairs
+
+
+def _guessed(args: argparse.Namespace, given: Given, names: Sequence[str] = ()) -> tuple[str, int]:
+    """The text of the experiment, and the number of pairs; logs the findings.
+
+    Args:
+        names: files of pairs in the experiment, if they differ from those of the command.
+
+    Raises:
+        InputError: see ``run``.
+    """
+    folder = Path(args.output)
+    found = guess(args.files, given)
+    prepare = _preparation(args.set, found, folder)
+    text = _experiment(args, found, prepare, names or [relative(str(path), folder) for path in found.files])
+    for finding in found.findings:
+        log.info(str(finding))
+    for warning in found.warnings:
+        log.warning(warning)
+    return text, found.pairs
+
+
+def _run_experiment(args: argparse.Namespace, pairs: int) -> None:
+    """Shows the plan of the experiment in the locked folder, or trains and serves.
+
+    Raises:
+        InputError: see ``run``.
+    """
+    folder = Path(args.output)
+    experiment = folder / EXPERIMENT
     health = _Health(experiment, folder)
     health.show()
     steps = _steps(experiment, folder, pairs)
@@ -225,12 +264,9 @@ def _saved_input(folder: Path) -> Path:
         state = state or "empty"
         raise InputError(f"- is standard input, which is {state} here; name a file, or write lscfg quick - < FILE")
     saved = folder / STDIN
-    before = file_hash(saved) if saved.exists() else None
     with atomic_write(saved, "wb") as file:
         file.write(first)
         shutil.copyfileobj(sys.stdin.buffer, file)
-    if before not in (None, file_hash(saved)):
-        log.warning(f"{saved}: replaced by other text; the translator of {folder} will be that of the new text")
     return saved
 
 
@@ -333,8 +369,11 @@ def _preparation(words: Sequence[str], found: Guesses, folder: Path) -> dict[str
     return {name: relative(str(value), folder) if isinstance(value, Path) else value for name, value in values.items()}
 
 
-def _experiment(args: argparse.Namespace, found: Guesses, prepare: Mapping[str, object], folder: Path) -> str:
+def _experiment(args: argparse.Namespace, found: Guesses, prepare: Mapping[str, object], files: Sequence[str]) -> str:
     """The text of the experiment; adds the sizes to the findings.
+
+    Args:
+        files: the files of pairs, as the experiment names them.
 
     Raises:
         InputError: there are too few pairs.
@@ -348,10 +387,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, prepare: Mapping[str, 
             raise InputError(f"--{name} {size}: dev and test take 1 pair to half of the {found.pairs:,} pairs together")
     found.found("sizes", f"{sizes['dev']:,} to tune, {sizes['test']:,} to test", "by the pairs", "--dev, --test")
     sides = TEXT_READERS[str(found.settings["format"])].FILES or 1
-    corpus = {
-        side: [relative(str(path), folder) for path in found.files[number::sides]]
-        for number, side in enumerate(SIDES[:sides])
-    }
+    corpus = {side: list(files[number::sides]) for number, side in enumerate(SIDES[:sides])}
     systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
     tables = found.tables | SMALL_TEXT
     tables["tuning"] = found.tables.get("tuning", {}) | ({"iterations": ITERATIONS} if found.pairs <= SMALL else {})

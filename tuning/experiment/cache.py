@@ -12,15 +12,16 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
 
 from lscfg import log
+from lscfg.cli import FAULT, FaultError, explain
 from lscfg.errors import InputError, LscfgError, exit_reason
-from lscfg.io.folders import remove_temporaries
+from lscfg.io.folders import lock_file, remove_temporaries
 from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
@@ -114,15 +115,19 @@ class StageCache:
         """Makes a stage, unless it is finished; its inputs must exist.
 
         The work gets an unfinished folder as it is, so that a stage with checkpoints can go on; other stages write
-        their files again. A finished stage with changed files is made again from scratch.
+        their files again. A finished stage with changed files is made again from scratch. If another process is at work
+        on the stage, such as the worker of an interrupted run, this one waits and takes the result.
 
         Raises:
             InputError: a file has changed since the key was made.
             LscfgError: the work failed.
         """
-        if not (made := self.found(stage)):
-            made = self.made[stage.key] = StageResult(stage, self.path(stage), self._make(stage, jobs), reused=False)
-        return made
+        if made := self.found(stage):
+            return made
+        with self._locked(stage):
+            with suppress(_DamageError):
+                return self.adopt(stage, self._record(stage), reused=True)
+            return self.adopt(stage, self._make(stage, jobs))
 
     def order(self, stage: Stage) -> tuple[Path, Stage]:
         """The argument of ``make_apart``, with absolute paths.
@@ -135,14 +140,25 @@ class StageCache:
             lambda file: file if isinstance(file, Output) else file.absolute()
         )
 
-    def adopt(self, stage: Stage, record: dict[str, object]) -> StageResult:
-        """Adds a stage that ``make_apart`` made in this folder."""
-        self.made[stage.key] = made = StageResult(stage, self.path(stage), record, reused=False)
+    def adopt(self, stage: Stage, record: dict[str, Any], reused: bool = False) -> StageResult:
+        """Adds a stage that lies finished in this folder."""
+        self.made[stage.key] = made = StageResult(stage, self.path(stage), record, reused)
         return made
 
     def resolved(self, file: Input) -> Path:
         """Path of an input."""
         return self.path(file) if isinstance(file, Output) else file
+
+    @contextmanager
+    def _locked(self, stage: Stage) -> Iterator[None]:
+        """Keeps other processes out of the folder of a stage."""
+        path = self.folder / "locks" / stage.folder
+        with _open_lock(path) as lock:
+            if not lock_file(lock, path, wait=False, warn=False):
+                log.info(f"stage {stage.name} waits for another process that is at work on it")
+                lock_file(lock, path, warn=False)
+            with _held(lock):
+                yield
 
     def _make(self, stage: Stage, jobs: int) -> dict[str, object]:
         check_unchanged(stage.hashes)
@@ -160,7 +176,7 @@ class StageCache:
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
                 cure = f"if an earlier run left damaged files, remove the folder {unfinished} and run again"
-                raise LscfgError(f"{error}; {cure}") from error
+                raise reworded(error, f"{error}; {cure}") from error
             raise
         try:
             check_unchanged(stage.hashes)
@@ -203,20 +219,14 @@ class StageCache:
 
 
 def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, object]:
-    """Makes a stage, perhaps on another machine, and returns its record.
-
-    If a worker that seemed dead is still at work on the stage, this one waits and takes the result.
-    """
+    """Makes a stage, perhaps on another machine, and returns its record."""
     folder, stage = order
-    locks = folder / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    with open(locks / stage.folder, "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        _locks.add(lock)
-        try:
-            return StageCache(folder).make(stage, jobs).record
-        finally:
-            _locks.remove(lock)
+    return StageCache(folder).make(stage, jobs).record
+
+
+def reworded(error: LscfgError, text: str) -> LscfgError:
+    """An error with another text; a fault of lscfg remains one."""
+    return FaultError(text) if isinstance(error, FaultError) else LscfgError(text)
 
 
 class _DamageError(Exception):
@@ -267,24 +277,38 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         InputError: another process is at work in the folder, or the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = open(folder / ".lock", "w")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", error.filename or folder) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(
-                "another run is at work in this folder; wait for it, or name another folder with -o", folder
-            ) from None
-        _locks.add(file)
-        try:
+    with _open_lock(folder / ".lock") as file:
+        if not lock_file(file, folder, wait=False):
+            message = "another run is at work in this folder; wait for it, or name another folder with -o"
+            raise InputError(message, folder)
+        with _held(file):
             remove_temporaries(folder)
             yield
-        finally:
-            _locks.remove(file)
+
+
+def _open_lock(path: Path) -> IO[str]:
+    """Opens a file to be locked, and makes its folder.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return open(path, "w")
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", error.filename or path) from error
+
+
+@contextmanager
+def _held(lock: IO[str]) -> Iterator[None]:
+    """Hides a lock from the processes of stages, and releases it at the end of the block."""
+    _locks.add(lock)
+    try:
+        yield
+    finally:
+        _locks.remove(lock)
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_UN)  # another process that was forked meanwhile may have the file open
 
 
 def measured(work: Callable[[], None]) -> Costs:
@@ -320,16 +344,16 @@ def measured(work: Callable[[], None]) -> Costs:
     with os.fdopen(reading, "rb") as pipe:
         try:
             let_in()
-            message = pipe.read().decode("utf-8")
+            reason = pipe.read().decode("utf-8", "surrogatepass")
         except BaseException as end:  # the stage must tidy up before this process ends
             os.kill(child, signal.SIGINT if isinstance(end, KeyboardInterrupt) else signal.SIGTERM)
             _wait(child)
             raise
     _, status, usage = os.wait4(child, 0)
-    if os.waitstatus_to_exitcode(status) != 0:
-        if message:
-            raise LscfgError(message)
-        raise LscfgError(f"a stage's process ended with {exit_reason(os.waitstatus_to_exitcode(status))}")
+    if (code := os.waitstatus_to_exitcode(status)) != 0:
+        if not reason:
+            raise LscfgError(f"a stage's process ended with {exit_reason(code)}")
+        raise FaultError(reason) if code == FAULT else LscfgError(reason)
     peak = usage.ru_maxrss / _RSS_UNITS
     spent = usage.ru_utime + usage.ru_stime
     return Costs(round(time.monotonic() - start, 3), round(peak, 1), round(spent, 3))
@@ -353,17 +377,20 @@ def _measured_here(work: Callable[[], None]) -> Costs:
 
 
 def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:
+    """The exit status of a stage's process, which writes the reason of a failure to the pipe."""
     try:
         let_in()
         ignore_second_interruption()
         work()
         return 0
-    except (LscfgError, OSError) as error:  # a full disk, for one
-        os.write(pipe, str(error).encode("utf-8"))
+    except Exception as error:
+        reason, status = explain(error, "a file of the stage")
+        _send(pipe, reason)
+        return status
     except KeyboardInterrupt:
-        os.write(pipe, b"interrupted")
+        _send(pipe, "interrupted")
     except SystemExit as end:  # by a signal
-        os.write(pipe, b"ended by a signal")
+        _send(pipe, "ended by a signal")
         return int(end.code or 0)
     except BaseException:
         traceback.print_exc()
@@ -371,3 +398,7 @@ def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -
         sys.stdout.flush()
         sys.stderr.flush()
     return 1
+
+
+def _send(pipe: int, reason: str) -> None:
+    os.write(pipe, reason.encode("utf-8", "surrogatepass"))

@@ -15,7 +15,7 @@ from lscfg.parallel.address import ClusterAddress
 from lscfg.parallel.choose import on_workers
 from lscfg.parallel.jobs import Children, Job, work_in_child
 from lscfg.parallel.order import as_needed
-from lscfg.tuning.experiment.cache import StageResult, make_apart
+from lscfg.tuning.experiment.cache import StageResult, make_apart, reworded
 from lscfg.tuning.experiment.progress import Progress, duration
 from lscfg.tuning.experiment.stage import Stage
 from lscfg.tuning.experiment.state import Run
@@ -183,4 +183,4 @@ def _naming_systems(run: Run, stage: Stage) -> Iterator[None]:
     except LscfgError as error:
         users = ", ".join(run.plan.users(stage))
         said = f"stage {stage.name}: {error.reason}" if isinstance(error, WorkerError) else str(error)
-        raise LscfgError(f"system {users}: {said}" if users else said) from error
+        raise reworded(error, f"system {users}: {said}" if users else said) from error

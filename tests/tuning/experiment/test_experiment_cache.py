@@ -1,5 +1,7 @@
 """The stages of a run: work in a process of its own, kept results, the lock on their folder."""
 
+import errno
+import fcntl
 import json
 import os
 import signal
@@ -8,13 +10,15 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from lscfg.cli import main
+from lscfg.cli import BAD_INPUT, FAULT, FaultError, explain, main
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.write import atomic_write
-from lscfg.tuning.experiment.cache import RECORD, StageCache, locked, measured
+from lscfg.tuning.experiment.cache import RECORD, StageCache, locked, make_apart, measured
+from lscfg.tuning.experiment.making import _naming_systems
 from lscfg.tuning.experiment.stage import Stage, side_input, version
 
 
@@ -26,12 +30,44 @@ def test_measured_work_passes_errors_on():
         measured(lambda: fail(InputError("no good", "file", 3)))
     with pytest.raises(LscfgError, match="No space left"):
         measured(lambda: fail(OSError(28, "No space left on device")))
+    with pytest.raises(LscfgError, match="bad") as caught:
+        measured(lambda: fail(InputError("bad", os.fsdecode(b"caf\xe9"))))
+    assert os.fsencode(str(caught.value)) == b"caf\xe9: bad"
     with pytest.raises(LscfgError, match="status 7"):
         measured(lambda: os._exit(7))
     costs = measured(lambda: time.sleep(0.05))
     assert costs.seconds >= 0.05 > costs.cpu_seconds >= 0 and costs.peak_mib > 1
     busy = measured(lambda: subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True))
     assert busy.cpu_seconds > costs.cpu_seconds  # of the processes that it starts, too
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "reason"),
+    [
+        (MemoryError("8 GiB"), LscfgError, r"^out of memory \(8 GiB\); give it less text"),
+        (ModuleNotFoundError("no", name="scipy"), LscfgError, r"^this needs scipy: pip install 'lscfg\[train\]'$"),
+        (OSError(28, "No space left"), LscfgError, "^a file of the stage: cannot write: No space left$"),
+        (KeyError("a"), FaultError, r"^fault in lscfg: KeyError at test_experiment_cache\.py:\d+: 'a'; please report"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_stage_explains_its_errors_as_a_command_does(error, kind, reason, capfd):
+    """In one line; a fault of lscfg also has its status."""
+
+    def fail():
+        raise error
+
+    with pytest.raises(LscfgError, match=reason) as caught:
+        measured(fail)
+    assert type(caught.value) is kind and capfd.readouterr() == ("", "")
+    assert explain(caught.value) == (str(caught.value), FAULT if kind is FaultError else BAD_INPUT)
+    plan = SimpleNamespace(users=lambda stage: ["A", "B"])
+    with (
+        pytest.raises(LscfgError, match=r"^system A, B: ") as caught,
+        _naming_systems(SimpleNamespace(plan=plan), None),
+    ):
+        measured(fail)
+    assert type(caught.value) is kind
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has died")
@@ -80,6 +116,80 @@ def _is_running(pid):
 def test_folder_is_locked(tmp_path):
     with locked(tmp_path), pytest.raises(InputError, match="another run"), locked(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(("number", "goes_on"), [(errno.ENOLCK, True), (errno.ENOSYS, True), (errno.EIO, False)])
+def test_a_file_system_without_locks_is_no_other_run(tmp_path, monkeypatch, caplog, number, goes_on):
+    """Some network folders have none; one warning suffices."""
+    monkeypatch.setattr("lscfg.io.folders._reported", set())
+
+    def refuse(file, operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    if goes_on:
+        for _ in range(2):
+            with locked(tmp_path):
+                made = StageCache(tmp_path, apart=False).make(Stage("none", nothing, {}, {}), 1)
+                assert made.path.is_dir()
+        cure = f"{tmp_path}: cannot be locked ({os.strerror(number)}); run one command at a time there"
+        assert caplog.messages == [cure]
+        return
+    with pytest.raises(InputError, match=f"{tmp_path}: cannot be locked: Input/output error$"), locked(tmp_path):
+        pass
+
+
+@version(1)
+def nothing(folder, settings, inputs, jobs):
+    """Makes no file."""
+
+
+def test_a_stage_waits_for_the_process_that_is_at_work_on_it(tmp_path, caplog):
+    """Such as the worker of a run that was interrupted; the result is that of the worker."""
+    reading, writing = os.pipe()
+
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        (folder / "out").write_text(f"half of {jobs}")
+        if jobs == 1:
+            os.write(writing, b"x")
+            time.sleep(0.5)
+        (folder / "out").write_text(str(jobs))
+
+    stage = Stage("write", make, {}, {})
+    worker = os.fork()
+    if worker == 0:
+        try:
+            make_apart((tmp_path, stage), 1)
+        finally:
+            os._exit(0)
+    assert os.read(reading, 1) == b"x"
+    with caplog.at_level("INFO", "lscfg"):
+        made = StageCache(tmp_path).make(stage, 2)
+    os.waitpid(worker, 0)
+    assert made.reused and (made.path / "out").read_text() == "1"
+    assert caplog.messages == ["stage write waits for another process that is at work on it"]
+    assert not made.path.with_name(f"{made.path.name}.unfinished").exists()
+    assert made.record == StageCache(tmp_path).make(stage, 2).record
+
+
+def test_a_process_that_a_stage_has_started_does_not_keep_the_lock(tmp_path):
+    """Without a separate process, the stage shares the lock with all children of the caller."""
+
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+        (folder / "child").write_text(str(child))
+
+    stage = Stage("write", make, {}, {})
+    made = StageCache(tmp_path, apart=False).make(stage, 1)
+    try:
+        with open(tmp_path / "locks" / stage.folder, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(int((made.path / "child").read_text()), signal.SIGKILL)
 
 
 def test_the_demo_writes_no_file_into_a_locked_folder(tmp_path, capsys):
