@@ -436,7 +436,7 @@ class ExpectedRules(Collector):
     def __init__(self, text: Bitexts, wanted: Iterable[np.ndarray] | None = None):
         self._text = text
         super().__init__(lib.lscfg_biparse_counts_new(text._pointer), lib.lscfg_biparse_counts_free)
-        for words in () if wanted is None else wanted:
+        for words in () if wanted is None else (np.empty(0, np.int32), *wanted):  # even of no sentence
             held = np.ascontiguousarray(words, np.int32)
             self._check(lib.lscfg_biparse_want(self._pointer, ffi.from_buffer("int32_t[]", held), len(held)))
 

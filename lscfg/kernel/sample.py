@@ -400,18 +400,19 @@ class TreeSampler(Collector):
         """
         self._check(lib.lscfg_sampler_resample(self._pointer, number, self._error))
 
-    def held_out(self) -> tuple[float, int]:
+    def held_out(self) -> tuple[float, int, int]:
         """Returns the log probability of the held-out pairs, over all their derivations, given the current rules.
 
         Returns:
-            That, and the number of pairs with more than a million rules, which are skipped.
+            The log probability, the number of target words that it covers, and the number of pairs with more than a
+            million rules, which are skipped.
 
         Raises:
             KernelError: the kernel is out of memory.
         """
-        total, left_out = ffi.new("double *"), ffi.new("int64_t *")
-        self._check(lib.lscfg_sampler_held_out(self._pointer, total, left_out, self._error))
-        return total[0], left_out[0]
+        total, counts = ffi.new("double *"), ffi.new("int64_t[2]")
+        self._check(lib.lscfg_sampler_held_out(self._pointer, total, counts, counts + 1, self._error))
+        return total[0], counts[0], counts[1]
 
     def keep(self) -> None:
         """Adds the current rules of all trees to the kept ones.

@@ -120,14 +120,6 @@ static int follow_dense(lscfg_biparse_model *m, const lscfg_biparse_step *step, 
   return LSCFG_OK;
 }
 
-static void rescale(lscfg_biparse_model *m) {
-  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
-    weights *w = weights_of_kind(m, kind);
-    for (int64_t k = 0; k < w->weight.size; k++) w->weight.data[k] *= m->scale;
-  }
-  m->scale = 1;
-}
-
 int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step, lscfg_error *error) {
   static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words next to a span",
                                       "a rule"};
@@ -136,7 +128,7 @@ int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step,
   double shrink = step->prior == LSCFG_PRIOR_VISIT ? step->shrink : step->shrink * (double)m->visited;
   int common = step->prior == LSCFG_PRIOR_CORPUS && !step->adagrad;
   if (common) m->scale *= fmax(0, 1 - step->rate * shrink);
-  if (m->scale < SMALL_SCALE) rescale(m);
+  if (m->scale < SMALL_SCALE) model_rescale(m);
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind);
     int code = follow(m, w, step, common ? 0 : shrink, names[kind], error);

@@ -163,8 +163,17 @@ int32_t model_intern_aligned(lscfg_biparse_model *m, const rule_spec *r, int32_t
   return number;
 }
 
+void model_rescale(lscfg_biparse_model *m) {
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
+    weights *w = weights_of_kind(m, kind);
+    for (int64_t k = 0; k < w->weight.size; k++) w->weight.data[k] *= m->scale;
+  }
+  m->scale = 1;
+}
+
 void lscfg_biparse_next_pass(lscfg_biparse_model *m) {
   const rule_cache *c = &m->cache;
+  model_rescale(m); /* the view has no scale: learning that resumes from it must find the same weights */
   for (int64_t k = 0; k < c->aligned.size; k++) {
     c->aligned.data[k].shown = most_shown(&c->aligned.data[k]);
     c->aligned.data[k].now = 0;

@@ -90,6 +90,8 @@ static inline int32_t most_shown(const aligned_rule *a) { return a->now > a->sho
 int32_t model_intern_rule(lscfg_biparse_model *, const rule_spec *, int32_t same);
 int32_t model_intern_aligned(lscfg_biparse_model *, const rule_spec *, int32_t rule);
 int32_t model_weight_place(weight_table *, int64_t key);
+/* Brings the weights to a common scale of 1. */
+void model_rescale(lscfg_biparse_model *);
 /* Moves a rule forward in the list of its source side, past those that occur in fewer pairs. */
 void model_move_up(lscfg_biparse_model *, int32_t number);
 

@@ -295,20 +295,23 @@ int sampler_move_blocked(lscfg_sampler *s) {
 
 /* ---- held-out pairs ---- */
 
-int lscfg_sampler_held_out(lscfg_sampler *s, double *sum, int64_t *n_left_out, lscfg_error *error) {
+int lscfg_sampler_held_out(lscfg_sampler *s, double *sum, int64_t *n_words, int64_t *n_left_out, lscfg_error *error) {
   if (s->rules.n_marks)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "held-out probabilities do not support hidden states");
   s->max_level = s->forests->max_level;
   s->inverse_temperature = 1;
   *sum = 0;
-  *n_left_out = 0;
+  *n_words = *n_left_out = 0;
   for (int64_t k = s->n_pairs; k + 1 < s->forests->pairs.size; k++) {
     sampler_open_pair(s, k, 0);
-    int code = s->n_nodes ? list_fragments(s, MAX_HELD_OUT) : LSCFG_EINPUT;
+    if (!s->n_nodes) continue; /* the pair was dropped */
+    int code = list_fragments(s, MAX_HELD_OUT);
     if (!code) code = sum_inside(s);
     if (code == LSCFG_ENOMEM) return out_of_memory(error);
     *n_left_out += code == LSCFG_EINPUT;
-    if (!code) *sum += s->fragments.inside.data[s->n_nodes - 1];
+    if (code) continue;
+    *sum += s->fragments.inside.data[s->n_nodes - 1];
+    *n_words += s->pair[1].word[TGT] - s->pair->word[TGT];
   }
   return LSCFG_OK;
 }

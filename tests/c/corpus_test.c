@@ -699,14 +699,14 @@ static void run_chains(const lscfg_phrase_forests *forests, const lscfg_sample_o
   lscfg_sampler_view view, again;
   lscfg_sample_state state;
   double sum = -1;
-  int64_t n_left_out = 0, n_pairs = KEPT - options->held_out;
+  int64_t n_words = 0, n_left_out = 0, n_pairs = KEPT - options->held_out;
   if (had(one && other) && good(lscfg_sampler_sweep(one, 1, 0, n_pairs, 100, 1, &error)) &&
       good(lscfg_sampler_keep(one, &error)) &&
       (!options->tables || good(lscfg_sampler_resample(one, 1, &error))) &&
-      (options->states > 1 || good(lscfg_sampler_held_out(one, &sum, &n_left_out, &error))) &&
+      (options->states > 1 || good(lscfg_sampler_held_out(one, &sum, &n_words, &n_left_out, &error))) &&
       good(lscfg_sampler_get(one, &view, &error))) {
     lscfg_sampler_state(one, &state);
-    CHECK(state.n_tokens > 0 && sum < 0 && n_left_out == 0);
+    CHECK(state.n_tokens > 0 && sum < 0 && n_words == 3 * options->held_out && n_left_out == 0);
     if (had(!isnan(state.log_joint)) && good(lscfg_sampler_restore(other, &view, &state, &error)) &&
         good(lscfg_sampler_sweep(one, 2, 0, n_pairs, 100, 1, &error)) &&
         good(lscfg_sampler_sweep(other, 2, 0, n_pairs, 100, 1, &error)) &&

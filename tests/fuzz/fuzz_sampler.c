@@ -114,11 +114,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   if (!options.tables && options.moves != LSCFG_MOVES_TYPE) sweep_shards(sampler, 5, n_pairs);
   double sum;
-  int64_t n_left_out;
+  int64_t n_words, n_left_out;
   if (options.states > 1)
-    CHECK(lscfg_sampler_held_out(sampler, &sum, &n_left_out, NULL) == LSCFG_EINPUT);
+    CHECK(lscfg_sampler_held_out(sampler, &sum, &n_words, &n_left_out, NULL) == LSCFG_EINPUT);
   else
-    CHECK(!lscfg_sampler_held_out(sampler, &sum, &n_left_out, NULL) && sum == sum && n_left_out <= options.held_out);
+    CHECK(!lscfg_sampler_held_out(sampler, &sum, &n_words, &n_left_out, NULL) && sum == sum &&
+          n_words >= 0 && n_left_out <= options.held_out);
   check_counts(sampler, &view);
   lscfg_sample_state state;
   lscfg_sampler_state(sampler, &state);

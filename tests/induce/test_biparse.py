@@ -226,6 +226,13 @@ def test_a_text_to_translate_leaves_fewer_rules_with_the_same_features(corpus, p
     assert trees.span.tolist() == same.span.tolist() and len(trees.rules) == len(same.rules)
 
 
+def test_no_text_to_translate_leaves_rules_of_best_derivations(corpus):
+    """No sentence leaves as many as an empty one."""
+    found = [induce(dataclasses.replace(corpus, wanted=wanted), BiparseSettings(), 1) for wanted in (None, [""], [])]
+    every, one, none = (len(each.rules.rules) for each in found)
+    assert every > one == none > 0 and found[2].best_links.tolist() == found[0].best_links.tolist()
+
+
 def test_trees_are_derivations_of_the_text(corpus, tmp_path):
     found = induce(corpus, BiparseSettings(folds=2), 1)
     trees = induced_trees(found)
@@ -256,12 +263,13 @@ def test_places_are_where_the_best_derivations_have_the_rules(corpus):
         assert " ".join(words) == text
 
 
-def test_a_killed_learner_goes_on_with_the_same_bytes(corpus, tmp_path):
-    settings = {"held_out": 0.1, "batch": 16}
+@pytest.mark.parametrize("settings", [{"held_out": 0.1}, {"held_out": 0.0, "adagrad": False}])
+def test_a_killed_learner_goes_on_with_the_same_bytes(corpus, tmp_path, settings):
+    settings = settings | {"batch": 16}
     whole = induce(corpus, BiparseSettings(passes=3, **settings), 1)
     induce(corpus, BiparseSettings(passes=1, **settings), 1, tmp_path / "state")
     rest = induce(corpus, BiparseSettings(passes=3, **settings), 1, tmp_path / "state", resume=True)
-    assert rest.rules.weights.tobytes() == whole.rules.weights.tobytes()
+    assert whole.rules.weights.any() and rest.rules.weights.tobytes() == whole.rules.weights.tobytes()
     assert [record["pass"] for record in rest.trace] == [record["pass"] for record in whole.trace]
     with pytest.raises(InputError, match=r"fold\.0001: already has . passes; ask for as many, or start again"):
         induce(corpus, BiparseSettings(passes=len(whole.trace) - 1, **settings), 1, tmp_path / "state", resume=True)

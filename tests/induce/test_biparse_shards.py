@@ -91,18 +91,20 @@ def test_the_mean_of_equal_models_is_the_model(corpus):
         assert array.tolist() == ((2 if name == "aligned.now" else 1) * arrays[name]).tolist(), name
 
 
-def test_a_shard_of_a_pass_is_a_pass_over_its_pairs(corpus, monkeypatch):
+@pytest.mark.parametrize("changes", [{}, {"held_out": 0.0, "adagrad": False}])
+def test_a_shard_of_a_pass_is_a_pass_over_its_pairs(corpus, monkeypatch, changes):
     """One shard of all pairs is what is learned without shards, through a checkpoint."""
-    whole = induce(corpus, dataclasses.replace(SETTINGS, shards=1), 1)
+    settings = dataclasses.replace(SETTINGS, **changes)
+    whole = induce(corpus, dataclasses.replace(settings, shards=1), 1)
     monkeypatch.setattr(shards, "part_bounds", lambda items, parts: [0, items])
-    one = induce(corpus, SETTINGS, 1)
+    one = induce(corpus, settings, 1)
     assert one.rules.weights.tobytes() == whole.rules.weights.tobytes()
     assert one.rules.weights.any()
 
 
 def learned(corpus, folder, name, *options):
     """Output of the command, except times, and its status."""
-    files = {what: folder / f"{name}.{what}" for what in ("grammar", "trace", "links", "trees", "spans")}
+    files = {what: folder / f"{name}.{what}" for what in ("grammar", "trace", "links", "deriv", "spans")}
     words = [
         corpus.source,
         corpus.target,
@@ -116,7 +118,7 @@ def learned(corpus, folder, name, *options):
         "--write",
         f"best-links={files['links']}",
         "--write",
-        f"derivations={files['trees']}",
+        f"derivations={files['deriv']}",
         "--write",
         f"boundary={files['spans']}",
     ]

@@ -15,7 +15,7 @@ from sampling import live_trees
 from lscfg.cli import main
 from lscfg.extract.derive import derive
 from lscfg.induce.sampled.fragments import bracketed, composed
-from lscfg.induce.sampled.productions import edge_marginals, production_weights, read_productions
+from lscfg.induce.sampled.productions import Production, edge_marginals, production_weights, read_productions
 from lscfg.kernel import LineError
 from lscfg.kernel.sample import GivenForest, PhraseForests, SamplerOptions, TreeSampler
 
@@ -275,6 +275,15 @@ def test_fragments_as_trees_and_as_rules(path):
     )
     assert bracketed(given.productions, fragment) == "(S [N,1] (P with [N,2]) (V sees))"
     assert composed(given.productions, fragment) == ("S", "[N,1] with [N,2] sees", "[1] sieht mit [2]")
+
+
+def test_a_fragment_may_be_deeper_than_the_stack():
+    unary, above = Production("N", (0,), ("[", 0), ("N",)), Production("S", (0, "(", 1), (1, 0), ("N", "V"))
+    productions = [above, unary, Production("N", ("a",), ("b",), ())]
+    fragment = (0, *[1] * 2000, 2, -1)
+    assert bracketed(productions, fragment) == f"(S {'(N ' * 2000}(N a){')' * 2000} -LRB- [V,1])"
+    assert composed(productions, fragment) == ("S", "a ( [V,1]", f"[1] {'[ ' * 2000}b")
+    assert bracketed(productions, (*fragment[:-2], -1, -1)) == f"(S {'(N ' * 2000}[N,1]{')' * 2000} -LRB- [V,2])"
 
 
 def test_a_restored_chain_goes_on_with_the_same_draws(path):

@@ -81,6 +81,25 @@ def test_pairs_count_once_where_an_alignment_is_chosen(corpus, tmp_path):
         sample_rules(RuleInputs(corpus.source, corpus.target, corpus.alignments * 9), settings)
 
 
+def test_held_out_pairs_of_too_many_rules_count_no_words(corpus, tmp_path, capsys):
+    """With and without such a pair, the figure is that of the other pair; alone, it has none."""
+    long = [" ".join(f"{side}{k}" for k in range(15)) for side in "fe"] + [" ".join(f"{k}-{k}" for k in range(15))]
+    short, found = ["a b", "p q", "0-0 1-1"], {}
+    for name, pairs in (("short", [short]), ("both", [long, short]), ("long", [long])):
+        for file, lines in zip("xyz", zip(*pairs, strict=True), strict=True):
+            (tmp_path / file).write_text("".join(f"{line}\n" for line in lines))
+        options = ["--held-out", *(str(tmp_path / file) for file in "xyz"), "--write", f"trace={tmp_path / name}"]
+        options += ["--sweeps", "20", "--chains", "2", "--set", "max_cut=15"]
+        assert main(arguments(corpus, str(tmp_path / "out"), *options)) == 0
+        said = capsys.readouterr().err
+        warning = "not scored: 1 held-out pair of more than a million rules; hold out shorter pairs or lower max_cut"
+        assert said.count(warning) == (name != "short")
+        assert ("held-out log-likelihood of a target word" in said) == (name != "long")
+        records = map(json.loads, (tmp_path / name).read_text().splitlines())
+        found[name] = [record["held_out"] for record in records if "held_out" in record]
+    assert found["both"] == found["short"] and len(found["short"]) == 6 and not found["long"]
+
+
 def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
     for name, line in zip("xyz", ("a b", "p q", "0-0 1-1"), strict=True):
         (tmp_path / name).write_text(f"{line}\n")
@@ -194,6 +213,7 @@ def test_which_sweeps_and_levels_and_temperatures():
     assert settings.kept() == (20, 30, 40)
     assert [settings.max_level(t) for t in (1, 10, 11, 40)] == [1, 1, 2, 4]
     assert [settings.temperature(t) for t in (1, 20, 40)] == pytest.approx([8, 1, 1])
+    assert ChainSettings(burn_in=2, start_temperature=8.0).temperature(1) == 8
     assert ChainSettings().kept() == (0, 10, 20, 30, 40, 50, 60, 70) and ChainSettings().max_level(70) == 7
     assert ChainSettings(level_sweeps=0).max_level(9) is None
 
@@ -217,6 +237,8 @@ def test_a_chain_without_the_density_factor_is_that_of_the_kernel_and_another_di
     ("values", "name"),
     [
         ({"start_temperature": 200.0}, "start_temperature"),
+        ({"start_temperature": 5.0}, "start_temperature"),
+        ({"start_temperature": 0.5, "burn_in": 1}, "start_temperature"),
         ({"discount": 1.0}, "discount"),
         ({"alpha": 0.0}, "alpha"),
         ({"alpha": -1.0}, "alpha"),

@@ -213,14 +213,14 @@ def test_pruning_keeps_what_is_near_the_best_derivation() -> None:
     assert (only["log_pair"] < near["log_pair"]).any()
 
 
-def learned(pairs: list[tuple[str, str]], lexicon: dict, **beams: object) -> BiparseModel:
+def learned(pairs: list[tuple[str, str]], lexicon: dict, adagrad: bool = True, **beams: object) -> BiparseModel:
     """A model that has made two passes over the pairs."""
     text = text_of(*pairs, lexicon=lexicon)
     model = BiparseModel(text, Beams(**beams))
     for _ in range(2):
         for first in range(0, len(pairs), 8):
             model.learn(model.visit(Visits(), np.arange(first, min(first + 8, len(pairs))), NEIGHBOURS))
-            model.update(LearningStep(0.2, 1e-3, 1.0 / len(pairs), adagrad=True))
+            model.update(LearningStep(0.2, 1e-3, 1.0 / len(pairs), adagrad=adagrad))
         model.next_pass()
     return model
 
@@ -235,9 +235,10 @@ def test_a_pair_is_never_more_likely_than_1() -> None:
         assert (record["log_pair"] < record["log_source"] - 0.1).any()
 
 
-def test_a_restored_model_goes_on_as_the_other() -> None:
+@pytest.mark.parametrize("adagrad", [True, False])
+def test_a_restored_model_goes_on_as_the_other(adagrad: bool) -> None:
     pairs, lexicon = random_pairs(4, 30, 5)
-    model = learned(pairs, lexicon)
+    model = learned(pairs, lexicon, adagrad)
     arrays = model.arrays()
     again = BiparseModel(model.text, Beams())
     again.add(arrays)
@@ -246,7 +247,7 @@ def test_a_restored_model_goes_on_as_the_other() -> None:
     results = []
     for one in (model, again):
         one.learn(one.visit(Visits(), np.arange(len(pairs)), NEIGHBOURS))
-        one.update(LearningStep(0.2, adagrad=True))
+        one.update(LearningStep(0.2, 1e-3, 1.0 / len(pairs), adagrad=adagrad))
         results.append(one.arrays())
     for name, array in results[0].items():
         assert array.tobytes() == results[1][name].tobytes(), name

@@ -9,6 +9,7 @@ from lscfg.settings import Declared, Setting, settings_of
 BESIDE: dict[str, dict[str, Any]] = {
     "resample": {"tables": "exact"},
     "length": {"base": "uniform"},
+    "start_temperature": {"burn_in": 2},
     "approximate": {"space": "svd"},
 }
 """Settings that the other value of a setting requires."""

@@ -408,3 +408,24 @@ def test_a_fold_has_rules_for_its_own_pairs(tmp_path: Path) -> None:
         make_folds(text, [*pairs, *held_out], made, DecoderConfig((Path("g"),)), {}, tmp_path, Vocab(), 1)
     own = [line for line, fold in zip(text.source, text.fold.tolist(), strict=True) if fold == 0]
     assert sorted(asked) == sorted(own)
+
+
+def test_a_fold_without_sampled_pairs_has_no_rules(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Links are those of the whole text all the same."""
+    text = FoldedText.read(make_corpus(tmp_path, 40), MarginSettings(folds=3, held_out=0))
+    every, _ = text.pairs(MarginSettings(folds=3, held_out=0))
+    hiero, config, sizes, lexicons = EXTRACTORS["hiero"], DecoderConfig((Path("g"),), max_span=15), [], []
+
+    def counted(inputs: RuleInputs, settings: object) -> object:
+        found = hiero.rules(inputs, settings)
+        sizes.append(len(found.rules))
+        return found
+
+    rules = FoldRules(SimpleNamespace(rules=counted), hiero.Settings(), 2)  # type: ignore[arg-type]
+    for name, pairs in (("all", every), ("some", [pair for pair in every if pair.fold != 1])):
+        (tmp_path / name).mkdir()
+        folds, lexicon = make_folds(text, pairs, rules, config, {}, tmp_path / name, Vocab(), 1)
+        lexicons.append(lexicon)
+    assert lexicons[0] == lexicons[1] and [size > 10 for size in sizes] == [True] * 4 + [False, True]
+    assert sizes[4] == 0 and [len(fold.decoder.grammar) > 10 for fold in folds] == [True, False, True]
+    assert "contains no rule" not in caplog.text

@@ -143,3 +143,16 @@ def test_passes_end_where_held_out_bleu_stays_equal(tmp_path: Path) -> None:
     (only,) = learner.trace
     assert only["held-out BLEU"] == only["held-out BLEU without learning"] > 0
     assert not found.rules.any() and not len(found.borders)
+
+
+def test_held_out_pairs_without_a_parse_are_empty_translations(tmp_path: Path) -> None:
+    """The other pair is right, so BLEU is the brevity penalty of 5 words of 8."""
+    world = World(tmp_path, ["c c c c c"], MarginSettings(kbest=20))
+    unparsed = Pair(1, 0, "c d c", "r s r")
+    world.vocab.add_line(unparsed.source)
+    with in_threads(1) as engine:
+        learner = world.learner(engine)
+        nothing = learner._learned(np.zeros(len(world.features)), np.empty(0))
+        assert learner._translate(unparsed, nothing, 1) is None
+        found = [learner._bleu(pairs, nothing) for pairs in (world.pairs, [*world.pairs, unparsed], [unparsed])]
+    assert found == pytest.approx([100.0, 100 * math.exp(1 - 8 / 5), 0.0])

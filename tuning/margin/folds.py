@@ -129,7 +129,7 @@ class Fold:
     """
 
     def __init__(self, config: DecoderConfig, weights: Mapping[str, float], vocab: Vocab, threads: int):
-        self.decoder = SentenceDecoder(config, None, 0, vocab)
+        self.decoder = SentenceDecoder(config, None, 0, vocab, needed=False)
         self.weights = np.array([float(weights.get(name, 0.0)) for name in self.decoder.feature_names])
         self._rule_scores = self.decoder.rule_scores(self.weights)
         self._models: SimpleQueue[LanguageModel | None] = SimpleQueue()
@@ -185,15 +185,17 @@ def make_folds(
         log.info(f"rules and language model for {name}")
         place = folder / f"fold.{number}"
         place.mkdir()
-        own = replace(config, grammars=(place / "grammar",), language_model=place / "lm.arpa")
         inputs = text.write_others(number, place)
         wanted = [pair.source for pair in pairs if pair.fold == number]
         counted = rules.source.rules(replace(inputs, wanted=wanted), rules.settings)
-        write_grammar(own.grammars[0], counted, select_rules(counted, rules.settings.max_targets, wanted), jobs)
         lexicon.update(dict(_links(counted)))
+        own = replace(config, grammars=(), language_model=None)  # of a fold that translates nothing
+        if wanted:
+            grammar, lm = place / "grammar", place / "lm.arpa"
+            write_grammar(grammar, counted, select_rules(counted, rules.settings.max_targets, wanted), jobs)
+            build_lm(inputs.parallel[1], lm, rules.order, (), DEFAULT_FALLBACK, "lscfg")
+            own = replace(config, grammars=(grammar,), language_model=lm)
         del counted
-        assert own.language_model is not None
-        build_lm(inputs.parallel[1], own.language_model, rules.order, (), DEFAULT_FALLBACK, "lscfg")
         found.append(Fold(own, weights, vocab, jobs))
     return found, lexicon
 

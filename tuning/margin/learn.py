@@ -230,8 +230,14 @@ class MarginLearner:
 
     def _bleu(self, pairs: Sequence[Pair], learned: LearnedWeights) -> float:
         """BLEU of the best translations; a pair without a parse has no words."""
-        found = self._engine.map(partial(self._translate, learned=learned, k=1), pairs)
-        return corpus_bleu(sum((one[2][0] for one in found if one), np.zeros(WIDTH, np.int64)))
+        best = self._engine.map(partial(self._best, learned=learned), pairs)
+        return corpus_bleu(sum(best, np.zeros(WIDTH, np.int64)))
+
+    def _best(self, pair: Pair, learned: LearnedWeights) -> np.ndarray:
+        """BLEU statistics of the best translation, int [10]."""
+        found = self._translate(pair, learned, 1)
+        best: np.ndarray = (SentenceReferences([pair.target]).stats([()]) if found is None else found[2])[0]
+        return best
 
 
 def _gains(stats: np.ndarray, background: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
     """Rules of all derivations of sentence pairs, weighted by a log-linear model."""
 
     HELP = "rules of all derivations of sentence pairs, weighed by a log-linear model; alignments are only a lexicon"
-    VERSION = 3
+    VERSION = 4
     Settings = BiparsedSettings
     NEEDS = ("text",)
     FILTERED = True
@@ -43,7 +43,7 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
 
     def alignments(self, inputs: RuleInputs, settings: BiparsedSettings) -> dict[str, list[str]]:
         """Links of the best derivations, and links with a probability of at least 1/2."""
-        found = self._induce(replace(inputs, wanted=[""]), settings)  # only rules of best derivations are needed
+        found = self._induce(replace(inputs, wanted=[]), settings)  # only rules of best derivations are needed
         links = (found.best_links, found.likely_links)
         return {name: found.link_lines(chosen) for name, chosen in zip(self.ALIGNMENTS, links, strict=True)}
 

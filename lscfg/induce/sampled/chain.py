@@ -146,6 +146,8 @@ class ChainSettings(Declared):
             raise SettingError("states", f"must be 1 with moves {self.moves}; only local and tree draw states")
         if self.states > 1 and self.chains > 1:
             raise SettingError("chains", "must be 1 with hidden states, because states of two chains do not correspond")
+        if self.start_temperature != 1 and self.burn_in < 2:
+            raise SettingError("start_temperature", "needs a burn_in of at least 2 sweeps, in which it falls to 1")
 
     def distribution(self) -> dict[str, object]:
         """The settings that define the target distribution; a chain without the density factor has another one."""
@@ -203,11 +205,12 @@ class Chain:
 
     Attributes:
         arrays: result of ``TreeSampler.arrays``; with states, of ``without_states``.
-        trace: a record for each sweep.
+        trace: a record for each sweep; unscored: held-out pairs with too many rules.
     """
 
     arrays: dict[str, np.ndarray]
     trace: list[dict[str, object]]
+    unscored: int = 0
 
 
 def run_chain(
@@ -234,7 +237,7 @@ def run_chain(
         raise InputError(f"{settings.shards} shards, but only {text.pairs} pairs")
     sampler = TreeSampler(text.forests, settings.options(chain, places, max_phrase, text.held_out))
     kept = frozenset(settings.kept())
-    trace = checkpoint.load(sampler) if checkpoint else []
+    trace, unscored = checkpoint.load(sampler) if checkpoint else [], 0
     if beginning and not trace:
         beginning.put(sampler, chain)
     if len(trace) > settings.last + 1:
@@ -246,7 +249,8 @@ def run_chain(
             if record["sweep"] in kept:
                 sampler.keep()
                 if text.held_out:
-                    trace[-1]["held_out"] = sampler.held_out()[0] / text.held_out_words
+                    log_probability, words, unscored = sampler.held_out()
+                    trace[-1] |= {"held_out": log_probability / words} if words else {}
             if checkpoint:
                 checkpoint.save(sampler, trace, record["sweep"] == settings.last)
     open_level = settings.max_level(settings.last)
@@ -256,7 +260,7 @@ def run_chain(
             f"nodes of levels {open_level + 1} to {highest} were never drawn; their variables keep their first values"
         )
     arrays = sampler.arrays()
-    return Chain(without_states(arrays) if settings.states > 1 else arrays, trace)
+    return Chain(without_states(arrays) if settings.states > 1 else arrays, trace, unscored)
 
 
 def _sweeps(

@@ -114,49 +114,55 @@ def _run(text: SampledText, settings: ChainSettings, threads: int, chain: int) -
 # ---- fragments as text ----
 
 
-@dataclass
-class _Reader:
-    """Reads a fragment in preorder; ``tails`` counts its cut tails so far."""
+@dataclass(frozen=True)
+class _Part:
+    """A part of a fragment: its tree over the source side, and the words of both sides of the rule."""
 
-    productions: Sequence[Production]
-    symbols: Iterator[int]
-    tails: int = 0
+    tree: str
+    source: list[str]
+    target: list[str]
 
-    def tree(self, category: str) -> str:
-        """The tree of the next symbol: a bracketed subtree, or a cut tail with its number."""
-        number = next(self.symbols)
+    @classmethod
+    def of_cut(cls, category: str, number: int) -> _Part:
+        """A tail at which the fragment ends, with its number from 1."""
+        text = f"[{category},{number}]"
+        return cls(text, [text], [f"[{number}]"])
+
+    @classmethod
+    def of_production(cls, production: Production, tails: Sequence[_Part]) -> _Part:
+        """A production and the parts below it."""
+        source, target = production.source, production.target
+        parts = (tails[s].tree if isinstance(s, int) else BRACKETS.get(s, s) for s in source)
+        words = [word for s in source for word in (tails[s].source if isinstance(s, int) else [s])]
+        translated = [word for s in target for word in (tails[s].target if isinstance(s, int) else [s])]
+        return cls(f"({' '.join([production.category, *parts])})", words, translated)
+
+
+def _read(productions: Sequence[Production], fragment: Sequence[int]) -> _Part:
+    """Reads a fragment without recursion, because it may be deeper than Python's stack."""
+    due, categories = [""], list[str]()
+    for number in fragment:
+        categories.append(due.pop())
+        due += reversed(productions[number].tails) if number != CUT else ()
+    parts: list[_Part] = []  # those whose production is still to come, the next one last
+    cuts = fragment.count(CUT)
+    for number, category in zip(reversed(fragment), reversed(categories), strict=True):
         if number == CUT:
-            self.tails += 1
-            return f"[{category},{self.tails}]"
-        production = self.productions[number]
-        tails = iter(production.tails)
-        parts = [
-            self.tree(next(tails)) if isinstance(symbol, int) else BRACKETS.get(symbol, symbol)
-            for symbol in production.source
-        ]
-        return f"({' '.join([production.category, *parts])})"
-
-    def sides(self, category: str) -> tuple[list[str], list[str]]:
-        """Both sides of the rule that the next symbol and those below it compose."""
-        number = next(self.symbols)
-        if number == CUT:
-            self.tails += 1
-            return [f"[{category},{self.tails}]"], [f"[{self.tails}]"]
-        production = self.productions[number]
-        children = [self.sides(tail) for tail in production.tails]
-        both = []
-        for side, symbols in enumerate((production.source, production.target)):
-            parts = (children[symbol][side] if isinstance(symbol, int) else [symbol] for symbol in symbols)
-            both.append([word for part in parts for word in part])
-        return both[0], both[1]
+            parts.append(_Part.of_cut(category, cuts))
+            cuts -= 1
+        else:
+            production = productions[number]
+            parts.append(_Part.of_production(production, [parts.pop() for _ in production.tails]))
+    (whole,) = parts
+    return whole
 
 
 def bracketed(productions: Sequence[Production], fragment: Sequence[int]) -> str:
     """The tree of a fragment over its source side, such as ``(S [NP,1] (VP saw [NP,2]))``."""
-    return _Reader(productions, iter(fragment)).tree("")
+    return _read(productions, fragment).tree
 
 
 def composed(productions: Sequence[Production], fragment: Sequence[int]) -> Rule:
     """The rule that a fragment composes."""
-    source, target = _Reader(productions, iter(fragment)).sides("")
-    return productions[fragment[0]].category, " ".join(source), " ".join(target)
+    whole = _read(productions, fragment)
+    return productions[fragment[0]].category, " ".join(whole.source), " ".join(whole.target)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
@@ -146,6 +146,9 @@ def sample_rules(
         with in_threads(workers, ahead=1) as own:
             run = partial(work.run, text=text, beginning=beginning, threads=jobs // workers)
             chains = list(own.map(run, range(settings.chains)))
+    if unscored := max(chain.unscored for chain in chains):
+        found = counted(unscored, "held-out pair")
+        log.warning(f"not scored: {found} of more than a million rules; hold out shorter pairs or lower max_cut")
     return _joined(chains, settings, text.pairs, 1 if work.chosen else len(inputs.alignments))
 
 

@@ -22,12 +22,11 @@ class SampledText:
     """Forests of a corpus.
 
     Attributes:
-        held_out: number of pairs at the end that are not sampled; held_out_words: their target words.
+        held_out: number of pairs at the end that are not sampled.
     """
 
     forests: PhraseForests
     held_out: int = 0
-    held_out_words: int = 0
 
     @property
     def pairs(self) -> int:
@@ -64,17 +63,17 @@ def read_text(
     if held_out is None:
         return SampledText(forests)
     log.warning("held-out pairs also enter the lexicon; for translation, make the grammar again without --held-out")
-    words = sum(_add_pairs(forests, held_out, held_out.alignments))
+    for _ in _add_pairs(forests, held_out, held_out.alignments):
+        pass
     all_pairs = forests.sizes()
     if more := sum(all_pairs.dropped.values()) - left_out:
         log.warning(f"{more} held-out pairs are left out: longer than {max_words} words a side")
-    return SampledText(forests, all_pairs.pairs - sizes.pairs, max(1, words))
+    return SampledText(forests, all_pairs.pairs - sizes.pairs)
 
 
-def _add_pairs(forests: PhraseForests, inputs: RuleInputs, group: tuple[Path, ...]) -> Iterator[int]:
-    """Adds the pairs with the alignments of a group; returns the target words of each added pair."""
+def _add_pairs(forests: PhraseForests, inputs: RuleInputs, group: tuple[Path, ...]) -> Iterator[None]:
+    """Adds the pairs with the alignments of a group, one at each step."""
     readings = zip(*(stream_aligned(*inputs.parallel, path) for path in group), strict=True)
-    dropped = sum(forests.sizes().dropped.values())
     for number, pairs in enumerate(readings, 1):
         for path, pair in zip(group, pairs, strict=True):
             try:
@@ -84,5 +83,4 @@ def _add_pairs(forests: PhraseForests, inputs: RuleInputs, group: tuple[Path, ..
                     forests.join(*pair)
             except LineError as error:
                 raise error.at(number, path) from None
-        before, dropped = dropped, sum(forests.sizes().dropped.values())
-        yield len(pairs[0][1].split()) if before == dropped else 0
+        yield

@@ -194,7 +194,7 @@ int lscfg_biparse_go_back(lscfg_biparse_model *, lscfg_error *);
 /* Ends learning: drops everything except the weights, which serve visits without neighbours and counts. Afterwards,
  * learning and saving are LSCFG_EINPUT, and the view has no rules, squares or saved weights: they are NULL. */
 int lscfg_biparse_settle(lscfg_biparse_model *);
-/* Ends a pass and resets the counts of rules. */
+/* Ends a pass: resets the counts of rules, and rounds the weights to those of the view. */
 void lscfg_biparse_next_pass(lscfg_biparse_model *);
 /* Forgets rules with nonterminals that occur in one pair only, if the model has more than this number of aligned
  * rules. */

@@ -138,9 +138,10 @@ int lscfg_sampler_resample(lscfg_sampler *, int32_t sweep, lscfg_error *);
 /* Adds the current rules of all trees to the kept ones. */
 int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
 
-/* Log probability of the held-out pairs: of all their trees, cut in all ways, given the current rules. Pairs with too
- * many rules are skipped and counted. LSCFG_EINPUT: there are hidden states. */
-int lscfg_sampler_held_out(lscfg_sampler *, double *sum, int64_t *n_left_out, lscfg_error *);
+/* Log probability of the held-out pairs, over all their trees, cut in all ways, given the current rules; and the target
+ * words of these pairs. Pairs with too many rules are skipped and counted; neither they nor dropped pairs add words.
+ * LSCFG_EINPUT: there are hidden states. */
+int lscfg_sampler_held_out(lscfg_sampler *, double *sum, int64_t *n_words, int64_t *n_left_out, lscfg_error *);
 
 typedef struct {
   int64_t n_tokens, n_types; /* current rules of all trees */

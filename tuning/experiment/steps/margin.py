@@ -108,7 +108,7 @@ class MarginFiles(Generic[File]):
     start: File
 
 
-@version(2, spare=(INI,))
+@version(3, spare=(INI,))
 def margin(folder: Path, settings: MarginWork, inputs: MarginFiles[Path], jobs: int) -> None:
     """Writes a grammar and a model of span boundaries with learned weights."""
     rules = FoldRules(EXTRACTORS[settings.extractor.name], settings.extractor.settings, settings.margin.order)
