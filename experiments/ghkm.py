@@ -29,7 +29,7 @@ from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
 from lscfg.extract.labels import MOST, ParseTree, read_parse, same_words
 from lscfg.extract.trees import NO_TREE
-from lscfg.grammar.table import MAX_CATEGORIES, X, check_categories
+from lscfg.grammar.table import MAX_CATEGORIES, X
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
 
@@ -232,10 +232,6 @@ def derive_parsed(
     if not named:
         raise InputError("no pair has a parse and a link")
     known = {label for label, _ in named.most_common(most)}
-    try:
-        check_categories(sorted(known | {X}))
-    except ValueError as error:
-        raise InputError(f"a label of the parses: {error}") from None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.trees"
         with path.open("w", encoding="utf-8") as file:

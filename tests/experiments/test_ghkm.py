@@ -173,7 +173,6 @@ def test_what_does_not_fit_is_refused(parse, links, message):
         (["a", "[X,1]"], None, 9, r"pair 2: the word '\[X,1\]' is reserved"),
         (["a", "a ||| b"], None, 9, "pair 2: the word .* is reserved"),
         (["a", "b"], ["", "(())"], 9, "no pair has a parse and a link"),
-        (["a", "b"], ["(S\u200b (W A))", "(S (W B))"], 9, "a label of the parses"),
         (["a", "b"], None, 0, "1 to 1023 labels can become categories, not 0"),
     ],
 )

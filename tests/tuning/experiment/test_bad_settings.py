@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from little_experiment import TOML
+from other_settings import BESIDE
 
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.corpus.aligner import ALIGNERS
@@ -84,7 +85,8 @@ def test_every_bad_value_is_refused_by_file_and_line(corpus, header, item):
 def test_the_limits_themselves_are_good_values(corpus, header, item):
     for value in (item.limits.least, item.limits.most):
         if value is not None:
-            read(corpus, f"{CORPUS}{SYSTEMS}{header}\n{item.name} = {item.kind(value)}\n")
+            needed = "".join(f"{key} = {json.dumps(needs)}\n" for key, needs in BESIDE.get(item.name, {}).items())
+            read(corpus, f"{CORPUS}{SYSTEMS}{header}\n{needed}{item.name} = {item.kind(value)}\n")
 
 
 @pytest.mark.parametrize(
