@@ -10,7 +10,6 @@ if sys.version_info < (3, 11):  # noqa: UP036
         "Name a newer one: make demo PYTHON=python3.12, or python3.12 -m venv .venv"
     )
 
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -27,8 +26,11 @@ class FreshBuild(build_py):
     """Leaves out files of an earlier build in build/, which would ship files deleted since."""
 
     def run(self) -> None:
-        if Path(self.build_lib).parts[:1] == ("build",):
-            shutil.rmtree(self.build_lib, ignore_errors=True)
+        folder = Path(self.build_lib)
+        if len(folder.parts) > 1 and folder.parts[0] == "build":
+            for path in folder.rglob("*"):
+                if path.is_file() and not path.name.startswith("_kernel"):  # which is compiled only if it has changed
+                    path.unlink()
         super().run()
 
 

@@ -27,7 +27,7 @@ from typing import Any
 from lscfg.version import __version__
 
 RUNS = Path(__file__).resolve().parent / "runs"
-COST = re.compile(r"^(?!sd |.*\bper .*\b(?:s|ms|us)\b)(?:.*[ (])?(?:s|ms|us|MiB|MB|GiB)\b")
+COST = re.compile(r"^(?!sd |.*\bper .*\b(?:s|ms|us)\b)(?:.*[ (])?(?:s|ms|us|MiB|MB|GiB)\b(?!/s)")
 """Unit in the title of a column of which less is better: neither a rate nor a deviation."""
 COUNT = "requests"
 """Title of a column of integers that differ from run to run."""

@@ -188,9 +188,9 @@ def _main(given: Sequence[str], program: bool) -> int:
     name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
-        if program and has_outputs(args):
-            sys.stdout = _lasting(sys.stdout)
     try:
+        if program and isinstance(sys.stdout, io.TextIOWrapper) and has_outputs(args):
+            sys.stdout = _lasting(sys.stdout)
         if args.command is None:
             shell = args.print_completion
             print(completion_script(build_parser(every_command()), shell) if shell else parser.format_help(), end="")

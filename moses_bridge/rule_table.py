@@ -9,6 +9,7 @@ of the target side. Scores are 10^-feature in the order of ``score_names``, so t
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
 from lscfg.grammar.table import X
 from lscfg.grammar.write import BLOCK
+from lscfg.io.read import read_bytes
 from lscfg.io.write import check_replaceable, write_blocks, write_lines
 from lscfg.log import progress
 
@@ -42,6 +44,9 @@ Moses writes no line for a sentence without a derivation, nor for any sentence a
 
 GLUE_FILE = "glue-grammar"
 """Name of the glue grammar, in the folder of the rule table."""
+
+_LABELLED = re.compile(re.escape(GLUE[-1]).replace(re.escape("[X][X]"), r"\[X\]\[[^][\s]+\]"))
+"""A glue rule for a label."""
 
 _ESCAPES = str.maketrans({"|": "&#124;", "[": "&#91;", "]": "&#93;"})
 
@@ -83,7 +88,8 @@ def write_rule_table(path: str | os.PathLike[str], counted: RuleCounts, selectio
         raise InputError(f"Moses' glue rules go into the file {GLUE_FILE} of this folder; name another file", path)
     check_words(counted.rules.words)
     glue, lines = Path(path).parent / GLUE_FILE, _glue_lines(counted)
-    check_replaceable(glue, *("".join(f"{line}\n" for line in own) for own in (GLUE, ROOT, lines)))
+    own = (GLUE, ROOT, lines, *_labelled_glue(glue))
+    check_replaceable(glue, *("".join(f"{line}\n" for line in each) for each in own))
     table = _Table(counted)
     sources = [table.source(rule).encode() for rule in selection.kept.tolist()]
     which = selection.kept[np.array(sorted(range(len(sources)), key=sources.__getitem__), np.int64)]
@@ -99,6 +105,15 @@ def _glue_lines(counted: RuleCounts) -> tuple[str, ...]:
         return ROOT if counted.own_glue else GLUE
     labels = sorted(rules.categories[category] for category in np.unique(rules.category).tolist())
     return (*GLUE[:-1], *(GLUE[-1].replace("[X][X]", f"[X][{label}]") for label in labels))
+
+
+def _labelled_glue(path: Path) -> list[list[str]]:
+    """The lines of an earlier glue grammar for other labels; none if the file is something else."""
+    if not path.is_file():
+        return []
+    lines = read_bytes(path).decode("utf-8", "replace").split("\n")[:-1]
+    ours = tuple(lines[: len(GLUE) - 1]) == GLUE[:-1] and all(map(_LABELLED.fullmatch, lines[len(GLUE) - 1 :]))
+    return [lines] if ours else []
 
 
 class _Table:

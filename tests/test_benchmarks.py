@@ -93,7 +93,7 @@ def test_arguments_name_no_folder_of_the_machine(runs, argument, kept):
             (title, True)
             for title in ("CPU s of a sweep", "MiB", "s, mean", "ms per sentence", "load (s)", "made in s")
         ),
-        *((title, False) for title in ("nodes per CPU s", "sd of CPU s", "words a second", "GB/s", "cdec's better")),
+        *((title, False) for title in ("nodes per CPU s", "sd of CPU s", "words a second", "MiB/s", "cdec's better")),
     ],
 )
 def test_less_is_better_in_columns_of_times_and_memory(runs, title, cost):

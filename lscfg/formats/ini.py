@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import filecmp
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -289,8 +290,7 @@ def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
         key, _, value = (part.strip() for part in text.partition("="))
         of_moses = of_moses or text.startswith("[")
         if of_moses:
-            pairs = (word.partition("=") for word in text.split())
-            words |= dict.fromkeys(path for name, _, path in pairs if name in ("path", "model"))
+            words |= dict.fromkeys(_moses_words(text))
         elif key == "feature_function":
             words |= dict.fromkeys(_function_words(value))
         elif not (leave and key.startswith(leave)) and key not in _SETTINGS.keys() - _PATHS:
@@ -298,6 +298,16 @@ def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
             for word in () if key in _PATHS else value.split():
                 words |= dict.fromkeys((word, word.partition("=")[2]))
     return [word for word in words if word]
+
+
+def _moses_words(line: str) -> Iterator[str]:
+    """Yields the words of a line of Moses that may be paths: values, of latent features the model, or a whole line."""
+    latent = line.startswith("LatentSCFG ")
+    for word in () if line.startswith("[") else line.split():
+        key, equals, path = word.partition("=") if "=" in line else ("", "=", word)
+        is_number = re.fullmatch(r"[-+.\deE]+", path) is not None
+        if equals and (key in ("path", "model") or not (latent or key == "name" or is_number)):
+            yield path
 
 
 def _function_words(value: str) -> Iterator[str]:

@@ -59,7 +59,7 @@ _PART = re.compile(r"<[^>]*>?|[^<]+")
 _TAGS = re.compile(r"<[^>]*>?")
 _TAG = re.compile(r"<\s*(/?)\s*([\w:-]*)\s*(.*?)\s*(/?)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*("[^"]*"|'[^']*')\s*""")
-_ATTRIBUTES = ("translation", "english", "prob")
+_TEXTS, _PROBABILITY = ("translation", "english"), "prob"
 _SYSTEM = ("update", "weight-overwrite")
 
 
@@ -173,12 +173,13 @@ def _translations(name: str, rest: str, column: int) -> tuple[tuple[str, ...], t
         raise _error(column, f"<{name}> has an attribute twice")
     if _ATTRIBUTE.sub("", rest):
         raise _error(column, f"<{name}> has text that is not an attribute: {quote(cut(rest))}")
-    for key in (key for key in values if key not in _ATTRIBUTES):  # Moses ignores others, such as label=
-        near = " (did you mean prob?)" if "prob" in key.lower() else did_you_mean(key.lower(), _ATTRIBUTES)
+    given = values.get("translation", values.get("english"))
+    missing = (*(_TEXTS if given is None else ()), *({_PROBABILITY} - values.keys()))
+    for key in values.keys() - {*_TEXTS, _PROBABILITY}:  # Moses ignores others, such as label=
+        near = did_you_mean(_PROBABILITY if _PROBABILITY in key.lower() else key.lower(), missing)
         cure = "; put the tag around the words" if key == "span" else near
         if cure:
             raise _error(column, f"<{name}> has the attribute {quote(key)}, which is not read{cure}")
-    given = values.get("translation", values.get("english"))
     if given is None:
         raise _error(column, f'<{name}> has no translation="..."')
     translations = tuple(" ".join(one.split()) for one in given.split("||"))

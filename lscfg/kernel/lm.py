@@ -143,10 +143,10 @@ class LanguageModel(Automaton):
         States show shorter n-grams than ``order`` only if the model extends them to the right, as in all unpruned
         models.
         """
+        ids = [self._vocab.add(word) for word in words]
         with self.lock:
             self.trim()
-        ids = [self._vocab.add(word) for word in words]
-        longer = [self._walk(ids[begin:]) for begin in range(len(ids))]
+            longer = [self._walk(ids[begin:]) for begin in range(len(ids))]
         for end in range(len(ids)):
             begin = max(0, end + 1 - self.order)
             (state, reach) = longer[begin][end - begin]
@@ -157,16 +157,15 @@ class LanguageModel(Automaton):
         return True
 
     def _walk(self, words: Sequence[int]) -> list[tuple[int, int]]:
-        """The state after each word, beginning without context, and the word's reach."""
+        """The state after each word, beginning without context, and the word's reach; the caller holds the lock."""
         found = []
         log10p, successor, reach = ffi.new("float *"), ffi.new("int32_t *"), ffi.new("int32_t *")
         state = lib.LSCFG_LM_NULL
-        with self.lock:
-            for word in words:
-                if self._step(self._context, state, word, log10p, successor, reach):
-                    raise self.failure or KernelError("out of memory")
-                state = successor[0]
-                found.append((state, reach[0]))
+        for word in words:
+            if self._step(self._context, state, word, log10p, successor, reach):
+                raise self.failure or KernelError("out of memory")
+            state = successor[0]
+            found.append((state, reach[0]))
         return found
 
 

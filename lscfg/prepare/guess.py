@@ -369,7 +369,7 @@ def _encoding(looks: Iterable[FileBeginning], given: Given) -> str | None:
             return None
         value = _found_encoding(look, given).value
         found = found or value
-        if not look.data.isascii():
+        if value or not look.data.isascii():
             files.setdefault(value or "utf-8", look.path)
     if len(files) > 1:
         (one, first), (other, path), *_ = files.items()

@@ -226,7 +226,7 @@ def cut_long(
     """
     if most < 1:
         raise InputError("a piece needs at least one word")
-    if count(text) <= most:
+    if 2 * len(text) <= most or count(text) <= most:
         return [Stretch(text, "")]
     borders, found, first = _cut_borders(text, most, whole, count), list[Stretch](), 0
     while first + 1 < len(borders):

@@ -72,7 +72,7 @@ class RollingService(Closing):
             self._companion.wait()
 
     def close(self) -> None:
-        """Ends the service after its answers, however long they take; an interruption meanwhile ends it at once."""
+        """Ends the service after its answers, however long they take; a second Ctrl-C ends it at once."""
         self._socket.close()
         if self._companion is not None:
             self._companion.end()

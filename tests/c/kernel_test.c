@@ -137,7 +137,9 @@ static void use_joined(lscfg_lm *lm, int32_t order, const int32_t *words, int32_
   double difference = both - own + 0.5 * outside;
   require(difference < 1e-4 && difference > -1e-4, "sum of models");
   double again;
-  require(lscfg_lm_size(lm) > 0 && lscfg_lm_clear(lm) == LSCFG_OK && lscfg_lm_size(lm) == 0, "an empty table");
+  require(lscfg_lm_size(lm) > 0, "a table");
+  require(lscfg_lm_clear(lm) == LSCFG_OK, "memory for an empty table");
+  require(lscfg_lm_size(lm) == 0, "an empty table");
   require(lscfg_lm_score(lm, words, n, &again, &outside, &error) == LSCFG_OK, "score after emptying");
   require(again - own < 1e-12 && own - again < 1e-12 && lscfg_lm_size(lm) > 0, "the same score");
   lscfg_lm_free(sum);

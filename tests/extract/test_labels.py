@@ -1,6 +1,7 @@
 """Categories of nodes from parse trees and word classes."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.read import read_lines, split_fields
 from lscfg.moses_bridge.config import write_moses
+from lscfg.moses_bridge.rule_table import GLUE
 
 SOURCE = ["das kleine haus ist alt", "ein haus"]
 TARGET = ["the small house is old", "a house"]
@@ -191,6 +193,12 @@ def test_moses_gets_the_labels_and_the_glue_of_the_grammar(plain, tmp_path, monk
     assert main(["grammar", "minimal", "d", "-o", "g"]) == 0
     for _ in range(2):  # the command replaces its own glue
         assert main(["grammar", "minimal", "d", "--format", "moses", "-o", "direct/table"]) == 0
+    Path("other").mkdir()
+    Path("other/glue-grammar").write_text("\n".join([*GLUE[:-1], GLUE[-1].replace("[X][X]", "[X][NP-SBJ]"), ""]))
+    assert main(["grammar", "minimal", "d", "--format", "moses", "-o", "other/table"]) == 0
+    assert Path("other/glue-grammar").read_text() == Path("direct/glue-grammar").read_text()
+    Path("other/glue-grammar").write_text("mine\n")
+    assert main(["grammar", "minimal", "d", "--format", "moses", "-o", "other/table"]) == 1
     (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=g\nscfg_no_hiero_glue_grammar=true\n")
     write_moses("converted", read_ini("cdec.ini"))
     direct, converted = (

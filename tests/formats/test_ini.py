@@ -106,10 +106,13 @@ weights=w
 [feature]
 KENLM name=LM factor=0 path=lm oov-feature=1
 LatentSCFG name=Latent model=m features=paper
+WordTranslationFeature name=WT source-path=common threshold=0
+[unknown-lhs]
+labels
 [weight]
 LM= 0.5 1
 """)
-    assert named_words(ini) == ["lm", "m"]
+    assert named_words(ini) == ["lm", "m", "common", "labels"]
 
 
 def test_paths_fall_back_to_the_folder_of_the_file(

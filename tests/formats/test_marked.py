@@ -46,6 +46,7 @@ def test_zones_and_walls(line: str, zones: list[object], walls: list[object]) ->
         ("<zone><x translation='1'>a</x></zone><wall/><zone>b</zone>", "a b"),
         ("a<wall/> b", "a b"),
         ("<x translation='1' label='NP' entity='a' type='b' id='7'>a</x>", "a"),  # of Moses, which ignores them here
+        ("<x translation='1' transliteration='2' problem='3' prob='1'>a</x>", "a"),
     ],
 )
 def test_lines_that_are_good(line: str, words: str) -> None:

@@ -19,7 +19,7 @@ def sample(tmp_path):
     files = write_corpus(tmp_path, SMALL)
 
     def run(name, *options):
-        out, trace, trees = (tmp_path / f"{name}.{what}" for what in ("grammar", "trace", "trees"))
+        out, trace, trees = (tmp_path / f"{name}.{what}" for what in ("grammar", "trace", "deriv"))
         words = ["--chains", "3", "--sweeps", "12", "--set", "keep_every=4", "--quiet", *map(str, options)]
         words += ["-o", str(out), "--write", f"trace={trace}", "--write", f"derivations={trees}"]
         status = main(["grammar", "sampled", *files, *words])
@@ -36,8 +36,8 @@ def test_workers_of_this_machine_change_no_byte(sample, tmp_path):
     here = sample("here", "--jobs", 1, *held_out)
     assert here[0] == 0 and len({record["chain"] for record in here[1]}) == 3
     assert sample("there", "--cluster", "local:2", *held_out) == here
-    assert sample("begun", "--cluster", "local:2", "--start-from", tmp_path / "here.trees") == sample(
-        "both", "--jobs", 2, "--start-from", tmp_path / "here.trees"
+    assert sample("begun", "--cluster", "local:2", "--start-from", tmp_path / "here.deriv") == sample(
+        "both", "--jobs", 2, "--start-from", tmp_path / "here.deriv"
     )
 
 

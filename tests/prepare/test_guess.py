@@ -198,6 +198,9 @@ def test_the_encodings_of_all_files_count(tmp_path):
         InputError, match=rf"^{names[2]}: is in cp1252, but {names[0]} is in utf-8; convert one with ico"
     ):
         found(french, french, "cp1252")
+    names[0].write_bytes(english.encode("utf-16-le"))  # letters of ASCII alone, but zeros between them
+    with pytest.raises(InputError, match=rf"^{names[2]}: is in cp1252, but {names[0]} is in utf-16-le"):
+        guess([names[0], names[2]], Given())
     names[2].write_text(french, "utf-16")
     names[0].write_text(french, "utf-8")
     with pytest.raises(

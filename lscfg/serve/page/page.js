@@ -1,6 +1,6 @@
 // The page of lscfg serve: typing, translations, corrections, files and facts of the system.
 
-import { adopt, button, composing, counted, element, failure, fault, get, keep, keyed, speak, state, status, stored } from "./base.js";
+import { adopt, button, composing, counted, element, failure, fault, get, keep, keyed, speak, state, status, storeName, stored } from "./base.js";
 import { keepCorrection, kept, keptMessage, list as listCorrections, lost, removeCorrection, showRecalled, startCorrections } from "./corrections.js";
 import { list as listTerms, startGlossary, termsFor } from "./glossary.js";
 import { explain } from "./why.js";
@@ -276,6 +276,12 @@ async function learnFacts() {
   describe();
 }
 
+async function refresh() {
+  const before = storeName("glossary");
+  await learnFacts();
+  if (storeName("glossary") !== before) { listCorrections(); listTerms(); }
+}
+
 async function start() {
   colour();
   connect();
@@ -284,7 +290,7 @@ async function start() {
     await learnFacts();
     startCorrections(translate);
     startGlossary(translate);
-    window.addEventListener("focus", () => learnFacts().catch(() => {})); // lscfg quick replaces its system
+    window.addEventListener("focus", () => refresh().catch(() => {})); // lscfg quick replaces its system
     grow();
     if (get("source").value) translate();
   } catch (error) {

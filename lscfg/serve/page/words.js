@@ -182,7 +182,7 @@ function look(made, { row, group, shown, links, word, unknown, own }) {
   for (const one of document.querySelectorAll(".word.looked")) one.classList.remove("looked");
   made.classList.add("looked");
   paint(links.map((k) => row.ranges[k]));
-  const words = links.map((k) => text.slice(...row.ranges[k])).join(" … ").replaceAll(" … ", adjacent(links) ? " " : " … ");
+  const words = links.map((k) => row.text.slice(...row.ranges[k])).join(" … ").replaceAll(" … ", adjacent(links) ? " " : " … ");
   const from = words ? `from “${words}”` : "linked to no source word";
   const how = unknown ? "unknown to the system, passed through" : own ? "your choice" : row.stored !== null ? `from correction ${row.stored}` : certainty(word);
   get("word-facts").replaceChildren(element("bdi", { className: "term" }, shown), `, ${from}; ${how}.`);
@@ -197,7 +197,7 @@ function look(made, { row, group, shown, links, word, unknown, own }) {
   if (choiceOf(row, links)) items.unshift(element("li", {}, button("Undo this choice", () => drop(choiceOf(row, links)))));
   if (links.length) {
     items.push(element("li", {}, ownWords(row, [links[0], links.at(-1) + 1])));
-    items.push(element("li", {}, button("Add to glossary", () => suggest(text.slice(row.ranges[links[0]][0], row.ranges[links.at(-1)][1]), shown))));
+    items.push(element("li", {}, button("Add to glossary", () => suggest(row.text.slice(row.ranges[links[0]][0], row.ranges[links.at(-1)][1]), shown))));
   }
   get("alternatives").replaceChildren(...items);
   get("word").hidden = false;
@@ -206,7 +206,7 @@ function look(made, { row, group, shown, links, word, unknown, own }) {
 const adjacent = (links) => links.at(-1) - links[0] === links.length - 1;
 
 function alternative(row, one) {
-  const source = text.slice(row.ranges[one.span[0]][0], row.ranges[one.span[1] - 1][1]);
+  const source = row.text.slice(row.ranges[one.span[0]][0], row.ranges[one.span[1] - 1][1]);
   const take = button("", () => choose(row, one.span, one.text));
   const label = element("span", { className: "option" }, one.text);
   speak(label, state.system?.target);
@@ -227,7 +227,7 @@ function reason(one) {
 }
 
 function ownWords(row, span) {
-  const source = text.slice(row.ranges[span[0]][0], row.ranges[span[1] - 1][1]);
+  const source = row.text.slice(row.ranges[span[0]][0], row.ranges[span[1] - 1][1]);
   const field = element("input", { className: "own", maxLength: 200, "aria-label": `Other translation of ${source}`, placeholder: "other words" });
   speak(field, state.system?.target);
   const use = () => { if (field.value.trim()) choose(row, span, field.value.trim()); };
