@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from asgi import Client
-from little_experiment import run_lscfg
 from services import little_system, prepared_bundle
 
 from lscfg import cli
@@ -162,14 +161,11 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("sentencepiece")
     folder = tmp_path_factory.mktemp("pieces")
     system = little_system(tmp_path_factory.mktemp("system"))
-    (folder / "raw.es").write_text("".join(f"La casa {n} roja .\nEn la casa una flor\n" for n in range(20)))
-    (folder / "raw.en").write_text("".join(f"The house {n} red .\nIn the house a flower\n" for n in range(20)))
-    words = "prepare corpus raw.es raw.en --tokeniser spm --set vocabulary=32 -o prepare --jobs 1"
-    run = run_lscfg(*words.split(), cwd=folder)
-    assert run.returncode == 0, run.stderr
-    run = run_lscfg("pack", system, "--prepare", folder / "prepare", "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
-    return folder / "bundle"
+    raw = (
+        "".join(f"La casa {n} roja .\nEn la casa una flor\n" for n in range(20)),
+        "".join(f"The house {n} red .\nIn the house a flower\n" for n in range(20)),
+    )
+    return prepared_bundle(system, folder, raw, "spm --set vocabulary=32")
 
 
 def test_sentences_of_sub_words_are_cut_where_the_translator_would_refuse_them(

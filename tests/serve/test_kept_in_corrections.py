@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from little_experiment import run_lscfg
+from services import prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -18,14 +18,11 @@ KEEP = {"source": "casa roja", "mode": "keep"}
 def words_bundle(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle whose target side writes some words of addresses with capitals."""
     folder = tmp_path_factory.mktemp("words")
-    (folder / "raw.es").write_text("La casa en roma.\nEn la casa una flor, y juan.\n" * 20)
-    (folder / "raw.en").write_text("The house in Roma.\nIn the house a flower, and Juan, S and the Page.\n" * 20)
-    command = "prepare corpus raw.es raw.en --tokeniser words -o prepare --jobs 1"
-    run = run_lscfg(*command.split(), cwd=folder)
-    assert run.returncode == 0, run.stderr
-    run = run_lscfg("pack", system, "--prepare", folder / "prepare", "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
-    return folder / "bundle"
+    raw = (
+        "La casa en roma.\nEn la casa una flor, y juan.\n" * 20,
+        "The house in Roma.\nIn the house a flower, and Juan, S and the Page.\n" * 20,
+    )
+    return prepared_bundle(system, folder, raw, "words")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from limits import time_limit
-from little_experiment import run_lscfg
 from services import prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
@@ -290,14 +289,8 @@ def test_profiles_of_the_training_text_show_the_language(system, tmp_path):
     spanish, english = ("la casa {} tiene un jardín pequeño", "el perro {} corre por la calle"), (
         "the house {} has a small garden", "the dog {} runs along the street",
     )  # fmt: skip
-    for ending, lines in (("es", spanish), ("en", english)):
-        text = "".join(lines[k % 2].format(f"{k}") + "\n" for k in range(240))
-        (tmp_path / f"raw.{ending}").write_text(text, encoding="utf-8")
-    words = "prepare corpus raw.es raw.en --tokeniser none -o prepare --jobs 1"
-    assert run_lscfg(*words.split(), cwd=tmp_path).returncode == 0
-    run = run_lscfg("pack", system, "--prepare", tmp_path / "prepare", "-o", tmp_path / "bundle")
-    assert run.returncode == 0, run.stderr
-    client = Client(tmp_path / "bundle")
+    raw = tuple("".join(lines[k % 2].format(f"{k}") + "\n" for k in range(240)) for lines in (spanish, english))
+    client = Client(prepared_bundle(system, tmp_path, raw))
 
     def detected(text):
         return [one["language"] for one in client.post("/detect", {"q": text}).json()]

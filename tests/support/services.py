@@ -49,19 +49,29 @@ def little_system(folder: Path) -> Path:
     return folder
 
 
-def little_preparation(folder: Path) -> Path:
-    """Writes a preparation that keeps words apart and learns their casing."""
-    (folder / "raw.es").write_text("".join(f"La casa {n} Roma .\nEn la casa una flor\n" for n in range(20)))
-    (folder / "raw.en").write_text("".join(f"The house {n} Rome .\nIn the house a flower\n" for n in range(20)))
-    words = "prepare corpus raw.es raw.en --tokeniser none -o prepare --jobs 1"
+RAW = (
+    "".join(f"La casa {n} Roma .\nEn la casa una flor\n" for n in range(20)),
+    "".join(f"The house {n} Rome .\nIn the house a flower\n" for n in range(20)),
+)
+
+
+def little_preparation(folder: Path, raw: tuple[str, str] = RAW, tokeniser: str = "none") -> Path:
+    """Writes the preparation of raw text into a folder; the default one keeps words apart and learns their casing.
+
+    Args:
+        tokeniser: value of the option, and further options.
+    """
+    for side, text in zip(("es", "en"), raw, strict=True):
+        (folder / f"raw.{side}").write_text(text)
+    words = f"prepare corpus raw.es raw.en --tokeniser {tokeniser} -o prepare --jobs 1"
     run = run_lscfg(*words.split(), cwd=folder)
     assert run.returncode == 0, run.stderr
     return folder / "prepare"
 
 
-def prepared_bundle(system: Path, folder: Path) -> Path:
-    """Packs a system with ``little_preparation`` into a bundle within a folder."""
-    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+def prepared_bundle(system: Path, folder: Path, raw: tuple[str, str] = RAW, tokeniser: str = "none") -> Path:
+    """Packs a system with a ``little_preparation`` into a bundle within a folder."""
+    run = run_lscfg("pack", system, "--prepare", little_preparation(folder, raw, tokeniser), "-o", folder / "bundle")
     assert run.returncode == 0, run.stderr
     return folder / "bundle"
 
